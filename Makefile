@@ -1,0 +1,34 @@
+# make demo   the main job: a neural network on real data, before and after RIO (DATA=my.csv TARGET=price for your own)
+# make test   lint, types and all fast tests with coverage;  make test-slow  the slow ones
+# Each target sets up what it needs in .venv.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+EXTRAS_demo := demo
+EXTRAS_test := test
+
+.PHONY: demo test test-slow lint bench clean
+
+$(VENV)/installed-%: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS_$*)]'
+	@touch $@
+
+demo: $(VENV)/installed-demo
+	@$(BIN)/python -m examples.demo $(if $(DATA),--data '$(DATA)') $(if $(TARGET),--target '$(TARGET)')
+
+lint: $(VENV)/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/python -m pytest -m 'not slow' -n 2 --cov --cov-report=term-missing:skip-covered
+
+test-slow: $(VENV)/installed-test
+	$(BIN)/python -m pytest -m slow -n 2
+
+clean:
+	rm -rf $(VENV) demo-output build dist .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,63 @@
+"""The model under RIO: taken as it is if it is fitted, cloned and fitted if it is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from rio_uq.validation import check_finite, to_numeric
+
+
+def needs_fit(model: Any) -> bool:
+    """Whether the model is a scikit-learn estimator that has not been fitted yet.
+
+    Anything else (a callable, a network of another library, a fitted estimator) is used as it is.
+    """
+    if isinstance(model, type) or not all(hasattr(model, name) for name in ("fit", "predict", "get_params")):
+        return False
+    if callable(getattr(model, "is_fitted", None)):
+        return not model.is_fitted()
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return True
+    return False
+
+
+def fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | None) -> Any:
+    """The model itself, or a fitted clone of it if it needs one."""
+    if isinstance(model, type) or (model is not None and not hasattr(model, "predict") and not callable(model)):
+        raise TypeError(
+            f"estimator has to be a model with a predict method, or a function from X to predictions; got {model!r}"
+        )
+    if not needs_fit(model):
+        return model
+    copy = clone(model)
+    if sample_weight is not None and has_fit_parameter(copy, "sample_weight"):
+        return copy.fit(X, y, sample_weight=sample_weight)
+    return copy.fit(X, y)
+
+
+def predictions(model: Any, X: Any) -> Any:
+    """ŷ of a model with ``predict``, or of a callable."""
+    return model.predict(X) if hasattr(model, "predict") else model(X)
+
+
+def check_predictions(y_pred: Any, n_rows: int, n_outputs: int, source: str) -> NDArray[np.float64]:
+    """Predictions as an array of shape (n_rows, n_outputs), or an error that says what is wrong with them."""
+    array = to_numeric(y_pred, source)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.shape != (n_rows, n_outputs):
+        expected = f"({n_rows},)" if n_outputs == 1 else f"({n_rows}, {n_outputs})"
+        raise ValueError(
+            f"{source} should have shape {expected}, one prediction for each row of X"
+            f"{'' if n_outputs == 1 else ' and each output'}; got shape {np.shape(y_pred)}"
+        )
+    check_finite(array, source, "every row needs a prediction")
+    return array

@@ -1,0 +1,106 @@
+"""What the GP sees as the model's input: X itself, columns of it, a transformer's output, or any function of X."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
+
+from rio_uq.validation import check_finite, to_numeric
+
+REMEDY = "remove or impute them before they reach the GP, or choose other features"
+
+Extractor = Callable[[Any], NDArray[np.float64]]
+
+
+def extractor(features: Any, X: Any, y: Any) -> Extractor:
+    """The function from X to the GP's features, fitted to the training data where it has to be.
+
+    Parameters
+    ----------
+    features : None, list of columns, transformer or callable
+        A transformer that is not fitted yet is cloned and fitted; a fitted one is used as it is.
+    X, y
+        The training data.
+    """
+    if features is None:
+        return Columns(None)
+    if hasattr(features, "transform"):
+        return Transformed(_fitted_transformer(features, X, y))
+    if callable(features):
+        return Transformed(features)
+    if isinstance(features, str) or not np.iterable(features):
+        raise TypeError(
+            "features has to be None (X itself), a list of columns, a transformer, or a function from X to an array; "
+            f"got {features!r}"
+        )
+    return Columns(list(features))
+
+
+def _fitted_transformer(transformer: Any, X: Any, y: Any) -> Any:
+    try:
+        check_is_fitted(transformer)
+    except NotFittedError:
+        return clone(transformer).fit(X, y)
+    return transformer
+
+
+class Columns:
+    """Columns of X by name or number, or all of them."""
+
+    def __init__(self, columns: list[Any] | None) -> None:
+        if columns is not None and not columns:
+            raise ValueError("features is an empty list: name at least one column, or use kernel='output'")
+        self.columns = columns
+
+    def __call__(self, X: Any) -> NDArray[np.float64]:
+        chosen = X if self.columns is None else self._choose(X)
+        if hasattr(chosen, "columns"):
+            for name in chosen.columns:
+                _check_column(chosen[name], name)
+        matrix: NDArray[np.float64] = check_array(chosen, dtype=np.float64, ensure_all_finite=False, input_name="X")
+        check_finite(matrix, "X", REMEDY)
+        return matrix
+
+    def _choose(self, X: Any) -> Any:
+        try:
+            return _safe_indexing(X, self.columns, axis=1)
+        except (ValueError, KeyError, IndexError) as error:
+            known = f"its columns are {list(X.columns)}" if hasattr(X, "columns") else f"its shape is {np.shape(X)}"
+            raise ValueError(f"features {self.columns!r} are not all columns of X: {known}") from error
+
+
+class Transformed:
+    """The output of a fitted transformer, or of a function."""
+
+    def __init__(self, transform: Any) -> None:
+        self.transform = transform
+
+    def __call__(self, X: Any) -> NDArray[np.float64]:
+        made = self.transform.transform(X) if hasattr(self.transform, "transform") else self.transform(X)
+        if hasattr(made, "toarray"):
+            made = made.toarray()
+        matrix = to_numeric(made, "the output of features")
+        if matrix.ndim != 2 or matrix.shape[0] != _num_samples(X) or matrix.shape[1] == 0:
+            raise ValueError(
+                f"the output of features has to have shape ({_num_samples(X)}, number of features), one line for each "
+                f"row of X; got {matrix.shape}"
+            )
+        check_finite(matrix, "the output of features", REMEDY)
+        return matrix
+
+
+def _check_column(column: Any, name: Any) -> None:
+    try:
+        np.asarray(column, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"column {name!r} of X does not hold numbers, which the GP needs (dtype {column.dtype}): choose numeric "
+            "columns with features=[...], or encode it with features=a transformer; the model still gets all of X"
+        ) from error

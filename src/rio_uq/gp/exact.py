@@ -1,0 +1,97 @@
+"""The exact GP: log marginal likelihood, its gradient, posterior, leave-one-out.
+
+For one output with targets r, write A = K + σ² D with D = diag(1/w), n' = Σ w_i and α = A⁻¹ r. A row of weight w
+stands for w equal rows, whose likelihood is that of their mean with noise σ²/w, times what they have in excess:
+
+    log p(r) = −½ rᵀα − ½ log|A| − n/2 log 2π − ½ (n' − n) log 2πσ² − ½ Σ_i log w_i
+
+    ∂/∂K       = ½ (α αᵀ − A⁻¹)
+    ∂/∂log σ²  = ½ σ² Σ_i (α_i² − [A⁻¹]_ii)/w_i − ½ (n' − n)
+
+Several outputs share K, have a noise variance each, and add up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rio_uq.gp.kernels import Kernel
+from rio_uq.gp.linalg import cholesky, log_determinant, lower_inverse, solve_lower, triangular_inverse
+from rio_uq.gp.posterior import Posterior
+from rio_uq.gp.rows import Rows, algebra_threads, blas_threads
+from rio_uq.gp.symmetric import RowsMatrix
+from rio_uq.gp.typing import Array
+
+
+def log_marginal_likelihood(
+    kernel: Kernel, theta: Array, log_noise: Array, data: Rows
+) -> tuple[float, tuple[Array, Array]]:
+    """log p(r) and its gradients with respect to theta and to the log noise variances (q,)."""
+    n = len(data)
+    per_weight = _inverse_weight(data)
+    excess = data.total_weight - n
+    value = 0.5 * data.n_outputs * (float(np.log(per_weight).sum()) - n * np.log(2.0 * np.pi))
+    alphas = np.empty_like(data.targets, dtype=float)
+    precisions = np.zeros((n, n), order="F")
+    by_log_noise = np.empty(data.n_outputs)
+    with blas_threads(1):
+        matrix = RowsMatrix(kernel, theta, data.rows)
+        for output, noise in enumerate(np.exp(log_noise)):
+            r = data.targets[:, output]
+            with algebra_threads(n, data.n_jobs):
+                factor = _factor(matrix.value, noise * per_weight)
+                precision = lower_inverse(factor)
+            alphas[:, output] = alpha = _solve(factor, r)
+            precisions += precision
+            value -= 0.5 * (r @ alpha + log_determinant(factor) + excess * np.log(2.0 * np.pi * noise))
+            by_log_noise[output] = 0.5 * (noise * (per_weight @ (alpha**2 - precision.diagonal())) - excess)
+        by_theta = matrix.pullback(alphas, precisions)
+    return float(value), (by_theta, by_log_noise)
+
+
+def posterior(kernel: Kernel, theta: Array, log_noise: Array, data: Rows) -> Posterior:
+    """The exact posterior: its points are the rows, its weights α, and R = L⁻¹ with A = L Lᵀ."""
+    noise_variance = np.exp(log_noise)
+    factors = _factors(kernel, theta, noise_variance, data)
+    weights = np.stack([_solve(factor, r) for factor, r in zip(factors, data.targets.T, strict=True)], axis=1)
+    reducers = tuple(triangular_inverse(factor) for factor in factors)
+    return Posterior(kernel, theta, noise_variance, np.array(data.rows, dtype=float), weights, reducers)
+
+
+def leave_one_out(kernel: Kernel, theta: Array, log_noise: Array, data: Rows) -> tuple[Array, Array]:
+    """What the GP says of each row's outcome without that row, at fixed hyperparameters.
+
+    In closed form, with α = A⁻¹r: the residual r_i − mean_i is α_i/[A⁻¹]_ii, and the variance of the latent value
+    is 1/[A⁻¹]_ii − σ²/w_i.
+
+    Returns
+    -------
+    residual, variance : (n, q) arrays
+        Target minus leave-one-out mean, and the leave-one-out variance of an outcome (noise included).
+    """
+    noise_variance = np.exp(log_noise)
+    residuals, variances = [], []
+    factors = _factors(kernel, theta, noise_variance, data)
+    for factor, noise, r in zip(factors, noise_variance, data.targets.T, strict=True):
+        left_out = 1.0 / lower_inverse(factor).diagonal()
+        residuals.append(_solve(factor, r) * left_out)
+        variances.append(left_out - noise * _inverse_weight(data) + noise)
+    return np.stack(residuals, axis=1), np.stack(variances, axis=1)
+
+
+def _factors(kernel: Kernel, theta: Array, noise_variance: Array, data: Rows) -> list[Array]:
+    matrix = RowsMatrix(kernel, theta, data.rows).value
+    return [_factor(matrix, noise * _inverse_weight(data)) for noise in noise_variance]
+
+
+def _inverse_weight(data: Rows) -> Array:
+    return np.ones(len(data)) if data.weight is None else 1.0 / data.weight
+
+
+def _factor(matrix: Array, noise: Array) -> Array:
+    return cholesky(matrix, diagonal=matrix.diagonal() + noise)[0]
+
+
+def _solve(factor: Array, right: Array) -> Array:
+    half = solve_lower(factor, right[:, None])
+    return solve_lower(factor, half, transposed=True)[:, 0]

@@ -1,0 +1,432 @@
+"""Kernels on rows c = (x, ŷ): stationary families, the linear kernel, and their sum.
+
+A kernel is a sum of *terms*; each term looks at one block of columns, the model's inputs or its outputs.
+Parameters live in one flat vector ``theta`` of logarithms, term after term.
+
+Data enter as the columns of small matrices, so that a block of b rows gives a matrix k(Z, c) of shape (m, b)
+and everything is a matrix product or one pass over it. With ``ρ`` the squared distance in units of the
+lengthscales ``l``, a stationary term is ``k = v g(ρ)`` and
+
+    ρ(z, x) = Σ_d (z_d − x_d)² / l_d² = [−2z/l², 1, |z/l|²] · [x, |x/l|², 1]
+
+is one product. Its pull-back takes ``G = ∂F/∂k`` to ``W = G ∘ ∂k/∂ρ`` and needs of the data only the sums
+
+    W Xᵀ (m, d),    W 1 (m,),    Σ_j (Wᵀ1)_j x_jd² (d,)
+
+from which follow, with ``a = 1/l²`` and everything summed over the columns j,
+
+    ∂F/∂log v   = Σ G ∘ k
+    ∂F/∂log l_d = −2 a_d [Σ_j (Wᵀ1)_j x_jd² − 2 Σ_i z_id (W Xᵀ)_id + Σ_i (W 1)_i z_id²]
+    ∂F/∂z_id    = −2 a_d [(W Xᵀ)_id − (W 1)_i z_id]
+
+No array of shape (m, b, d) appears. Sums over different blocks simply add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rio_uq.gp.profiles import PROFILES
+from rio_uq.gp.typing import Array
+
+FAMILIES = ("rbf", *PROFILES, "linear")
+
+
+class Design(NamedTuple):
+    """One term's view of a block of b rows.
+
+    Attributes
+    ----------
+    columns : (d + 2, b) array
+        The rows of the block as columns; below them |x/l|² (filled in by `forward`) and ones. A linear
+        term has the first d lines only.
+    squares : (1 or d, b) array
+        Squared entries, one line for each lengthscale (summed over columns that share one).
+    """
+
+    columns: Array
+    squares: Array
+
+
+Sums = Sequence[Array]
+"""What a term's pull-back needs of the rows: `n_sums` arrays that add up over blocks."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One summand of a kernel: a family on the columns ``start:stop`` of the rows.
+
+    Parameters
+    ----------
+    family : str
+        One of `FAMILIES`.
+    part : {"input", "output"}
+        Which of the two kernels of RIO the term belongs to.
+    start, stop : int
+        The columns it looks at.
+    ard : bool
+        One lengthscale (for a linear term: one variance) per column instead of one for all.
+    """
+
+    family: str
+    part: str
+    start: int
+    stop: int
+    ard: bool = False
+
+    @property
+    def n_scales(self) -> int:
+        """Number of lengthscales, or of variances of a linear term."""
+        return self.stop - self.start if self.ard else 1
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """What each entry of the term's ``theta`` is the logarithm of."""
+        if self.family == "linear":
+            return ("variance",) * self.n_scales
+        shape = ("shape",) if self.family != "rbf" and PROFILES[self.family].has_shape else ()
+        return ("variance", *("lengthscale",) * self.n_scales, *shape)
+
+    @property
+    def n_parameters(self) -> int:
+        return len(self.parameter_names)
+
+    def design(self, rows: Array) -> Design:
+        """What the term needs of a block of rows (b, D), in its own copy."""
+        x = rows[:, self.start : self.stop].T
+        d, b = x.shape
+        columns = np.empty((d if self.family == "linear" else d + 2, b), dtype=rows.dtype)
+        columns[:d] = x
+        squares = columns[:d] ** 2
+        if not self.ard:
+            squares = squares.sum(axis=0, keepdims=True)
+        columns[d + 1 :] = 1.0
+        return Design(columns, squares)
+
+    def at(self, theta: Array, points: Array, dtype: np.dtype) -> LinearAt | StationaryAt:
+        """The term at given parameters and given points Z: what the walk over blocks uses."""
+        z = points[:, self.start : self.stop]
+        if self.family == "linear":
+            return LinearAt(theta, z, dtype)
+        return (RBFAt if self.family == "rbf" else StationaryAt)(self, theta, z, dtype)
+
+    def trace(self, theta: Array, total_weight: float, moments: Array) -> tuple[float, Array]:
+        """Σ_i w_i k(c_i, c_i) and its gradient, from Σ w_i and ``moments`` = Σ_i w_i c_i² per column."""
+        gradient = np.zeros(self.n_parameters)
+        if self.family != "linear":
+            gradient[0] = np.exp(theta[0]) * total_weight
+            return float(gradient[0]), gradient
+        squares = moments[self.start : self.stop]
+        gradient[:] = np.exp(theta) * (squares if self.ard else squares.sum())
+        return float(gradient.sum()), gradient
+
+    def diagonal(self, theta: Array, rows: Array) -> Array:
+        """k(c_i, c_i) of each row, shape (n,)."""
+        if self.family != "linear":
+            return np.full(len(rows), np.exp(theta[0]))
+        return np.asarray(rows[:, self.start : self.stop] ** 2 @ np.exp(np.broadcast_to(theta, self.stop - self.start)))
+
+
+class StationaryAt:
+    """A stationary term at given parameters and points; `forward`, `value`, `backward` work on one block.
+
+    Of a block, `forward` saves ρ.
+    """
+
+    saves_block = True
+    n_sums = 3
+
+    def __init__(self, term: Term, theta: Array, z: Array, dtype: np.dtype) -> None:
+        self.z = z
+        self.variance = float(np.exp(theta[0]))
+        self.inverse_squares = np.exp(-2.0 * theta[1 : 1 + term.n_scales])
+        self.squared_norms = np.einsum("ij,ij->i", z * self.inverse_squares, z)
+        self.row_scales = self.inverse_squares.astype(dtype)
+        self.ones = np.ones(len(z), dtype=dtype)
+        self._prepare(term, theta, dtype)
+
+    def _prepare(self, term: Term, theta: Array, dtype: np.dtype) -> None:
+        self.profile = PROFILES[term.family]
+        self.shape = float(np.exp(theta[-1])) if self.profile.has_shape else 1.0
+        self.left = self._left(-2.0, self.squared_norms).astype(dtype)
+
+    def _left(self, factor: float, constant: Array) -> Array:
+        """The left side of the product that gives ``−factor/2 (ρ − |z/l|²) + constant``."""
+        ones = np.ones((len(self.z), 1))
+        return np.hstack([factor * self.inverse_squares * self.z, -0.5 * factor * ones, constant[:, None]])
+
+    def forward(self, design: Design, saved: Array) -> None:
+        columns = design.columns
+        np.dot(self.row_scales, design.squares, out=columns[-2])
+        np.matmul(self.left, columns, out=saved)
+        # Rounding leaves ρ of equal rows at about ±ε|x/l|². It has to be an exact zero there: √ρ and 1/√ρ
+        # of the Matérn kernels would blow the rounding up.
+        size = float(columns[-2].max(initial=0.0) + self.squared_norms.max(initial=0.0))
+        saved *= saved > 8.0 * np.finfo(saved.dtype).eps * size
+
+    def value(self, design: Design, saved: Array, scratch: Array) -> Array:
+        """k(Z, c) of the block: ``saved`` itself or ``scratch``."""
+        self.profile.value(saved, self.shape, scratch)
+        scratch *= self.variance
+        return scratch
+
+    def backward(self, design: Design, saved: Array, adjoint: Array, scratch: Array) -> Sums:
+        """The sums of the pull-back of ``adjoint`` = ∂F/∂k. Overwrites ``saved``."""
+        by_variance = np.vdot(adjoint, self.value(design, saved, scratch))
+        by_shape: Any = 0.0
+        if self.profile.shape_slope is not None:
+            self.profile.shape_slope(saved, self.shape, scratch)
+            by_shape = self.variance * np.vdot(adjoint, scratch)
+        self.profile.slope(saved, self.shape, scratch)
+        scratch *= adjoint
+        w_columns, w_squares = self._sums(design, scratch)
+        return self.variance * w_columns, self.variance * w_squares, np.array([by_variance, by_shape], dtype=float)
+
+    def _sums(self, design: Design, w: Array) -> tuple[Array, Array]:
+        return w @ design.columns.T, design.squares @ (self.ones @ w)
+
+    def gradients(self, sums: Sums) -> tuple[Array, Array]:
+        """Gradients of the term's log-parameters and of its points Z from the sums over all blocks."""
+        w_columns, w_squares, (by_variance, by_shape) = sums
+        shapes = [by_shape] if self.profile.has_shape else []
+        by_lengthscale, by_points = self._distance_gradients(w_columns, w_squares)
+        return np.array([by_variance, *by_lengthscale, *shapes]), by_points
+
+    def _distance_gradients(self, w_columns: Array, w_squares: Array) -> tuple[Array, Array]:
+        d = self.z.shape[1]
+        w_x, w_one = w_columns[:, :d], w_columns[:, d + 1]
+        a = self.inverse_squares
+        per_column = -2.0 * np.einsum("ij,ij->j", self.z, w_x) + w_one @ self.z**2
+        cross = per_column if len(a) == d else per_column.sum(keepdims=True)
+        return -2.0 * a * (w_squares + cross), -2.0 * a * (w_x - w_one[:, None] * self.z)
+
+
+class RBFAt(StationaryAt):
+    """The RBF term: log k = log v − ρ/2 is itself a product, so one product and one ``exp`` are the whole cost.
+
+    It saves k, and ``W = −½ G ∘ k``.
+    """
+
+    n_sums = 2
+
+    def _prepare(self, term: Term, theta: Array, dtype: np.dtype) -> None:
+        self.left = self._left(1.0, theta[0] - 0.5 * self.squared_norms).astype(dtype)
+
+    def forward(self, design: Design, saved: Array) -> None:
+        np.dot(self.row_scales, design.squares, out=design.columns[-2])
+        np.matmul(self.left, design.columns, out=saved)
+        np.exp(saved, out=saved)
+
+    def value(self, design: Design, saved: Array, scratch: Array) -> Array:
+        return saved
+
+    def backward(self, design: Design, saved: Array, adjoint: Array, scratch: Array) -> Sums:
+        saved *= adjoint
+        return self._sums(design, saved)
+
+    def gradients(self, sums: Sums) -> tuple[Array, Array]:
+        w_columns, w_squares = -0.5 * sums[0], -0.5 * sums[1]
+        by_lengthscale, by_points = self._distance_gradients(w_columns, w_squares)
+        by_variance = sums[0][:, -1].sum()
+        return np.array([by_variance, *by_lengthscale]), by_points
+
+
+class LinearAt:
+    """The linear term k = Σ_d v_d z_d x_d at given parameters and points. It saves nothing of a block."""
+
+    def __init__(self, theta: Array, z: Array, dtype: np.dtype) -> None:
+        self.z = z
+        self.variances = np.exp(theta)
+        self.left = (z * self.variances).astype(dtype)
+
+    saves_block = False
+    n_sums = 1
+
+    def forward(self, design: Design, saved: Array) -> None:
+        pass
+
+    def value(self, design: Design, saved: Array, scratch: Array) -> Array:
+        np.matmul(self.left, design.columns, out=scratch)
+        return scratch
+
+    def backward(self, design: Design, saved: Array, adjoint: Array, scratch: Array) -> Sums:
+        return (adjoint @ design.columns.T,)
+
+    def gradients(self, sums: Sums) -> tuple[Array, Array]:
+        by_point = sums[0] * self.variances
+        by_variance = np.einsum("ij,ij->j", self.z, by_point)
+        return (by_variance if len(self.variances) == len(by_variance) else by_variance.sum(keepdims=True)), by_point
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A sum of terms over rows with ``n_columns`` columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rio_uq.gp.kernels import io_kernel
+    >>> kernel = io_kernel(n_inputs=2, n_outputs=1, output_family="rbf+linear", ard=True)
+    >>> [f"{term.part}:{term.family}" for term in kernel.terms]
+    ['input:rbf', 'output:rbf', 'output:linear']
+    >>> rows = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 2.0]])
+    >>> kernel.matrix(np.zeros(kernel.n_parameters), rows, rows).round(3)
+    array([[3.   , 3.213],
+           [3.213, 6.   ]])
+    """
+
+    terms: tuple[Term, ...]
+
+    @property
+    def n_parameters(self) -> int:
+        return sum(term.n_parameters for term in self.terms)
+
+    def split(self, theta: Array) -> list[Array]:
+        """The parameters of each term."""
+        ends = np.cumsum([term.n_parameters for term in self.terms])
+        return np.split(theta, ends[:-1])
+
+    def at(self, theta: Array, points: Array, dtype: np.dtype | type = np.float64) -> KernelAt:
+        return KernelAt(self, theta, points, np.dtype(dtype))
+
+    def matrix(self, theta: Array, rows: Array, points: Array) -> Array:
+        """k(rows, points), shape (n, m)."""
+        return self.at(theta, points).matrix(self.designs(rows)).T
+
+    def diagonal(self, theta: Array, rows: Array) -> Array:
+        """k(c_i, c_i) of each row, shape (n,)."""
+        parts = zip(self.terms, self.split(theta), strict=True)
+        return np.asarray(np.sum([term.diagonal(part, rows) for term, part in parts], axis=0))
+
+    def pullback(self, theta: Array, rows: Array, points: Array, adjoint: Array) -> tuple[Array, Array]:
+        """Gradients of Σ_ij adjoint_ij k(rows_i, points_j).
+
+        Returns
+        -------
+        by_theta : (n_parameters,) array
+            With respect to the log-parameters.
+        by_points : (m, n_columns) array
+            With respect to the second argument.
+        """
+        at, designs = self.at(theta, points), self.designs(rows)
+        saved = at.saved_arrays(len(rows))
+        at.forward(designs, saved)
+        by_matrix = np.ascontiguousarray(adjoint.T)
+        return at.gradients(at.backward(designs, saved, by_matrix, np.empty_like(by_matrix)))
+
+    def designs(self, rows: Array) -> list[Design]:
+        """What each term needs of a block of rows (b, n_columns)."""
+        return [term.design(rows) for term in self.terms]
+
+    def trace(self, theta: Array, total_weight: float, moments: Array) -> tuple[float, Array]:
+        """Σ_i w_i k(c_i, c_i) and its gradient, from Σ w_i and ``moments`` = Σ_i w_i c_i² per column."""
+        traces = [
+            term.trace(part, total_weight, moments) for term, part in zip(self.terms, self.split(theta), strict=True)
+        ]
+        return sum(value for value, _ in traces), np.concatenate([gradient for _, gradient in traces])
+
+    def part(self, name: str) -> list[int]:
+        """The indices of the terms of the "input" or of the "output" kernel."""
+        return [i for i, term in enumerate(self.terms) if term.part == name]
+
+    def restricted(self, indices: Sequence[int], theta: Array) -> tuple[Kernel, Array]:
+        """The sum of some of the terms only, with its parameters."""
+        parts = self.split(theta)
+        return Kernel(tuple(self.terms[i] for i in indices)), np.concatenate([parts[i] for i in indices])
+
+
+class KernelAt:
+    """A kernel at given parameters and points Z, ready to walk over blocks of rows."""
+
+    def __init__(self, kernel: Kernel, theta: Array, points: Array, dtype: np.dtype) -> None:
+        self.kernel, self.points, self.dtype = kernel, points, dtype
+        parts = zip(kernel.terms, kernel.split(theta), strict=True)
+        self.terms = [term.at(part, points, dtype) for term, part in parts]
+
+    def saved_arrays(self, n_rows: int) -> list[Array]:
+        """Arrays for `forward` to save a block of n_rows rows in."""
+        shape = (len(self.points), n_rows)
+        return [np.empty(shape if term.saves_block else (0, 0), dtype=self.dtype) for term in self.terms]
+
+    def forward(self, designs: list[Design], saved: list[Array]) -> None:
+        for term, design, kept in zip(self.terms, designs, saved, strict=True):
+            term.forward(design, kept)
+
+    def value(self, designs: list[Design], saved: list[Array], scratch: Array, out: Array) -> None:
+        """Write k(Z, c) of the block, shape (m, b), to ``out``."""
+        walk = zip(self.terms, designs, saved, strict=True)
+        first, design, kept = next(walk)
+        total = first.value(design, kept, scratch)
+        if total is scratch:
+            np.copyto(out, total)
+            total = out
+        for term, design, kept in walk:
+            np.add(total, term.value(design, kept, scratch), out=out)
+            total = out
+        if total is not out:
+            np.copyto(out, total)
+
+    def matrix(self, designs: list[Design]) -> Array:
+        """k(Z, c) of the block, shape (m, b)."""
+        n_rows = designs[0].columns.shape[1]
+        saved = self.saved_arrays(n_rows)
+        scratch: Array
+        out: Array
+        scratch, out = np.empty((2, len(self.points), n_rows), dtype=self.dtype)
+        self.forward(designs, saved)
+        self.value(designs, saved, scratch, out)
+        return out
+
+    def backward(self, designs: list[Design], saved: list[Array], adjoint: Array, scratch: Array) -> list[Array]:
+        """The sums of the pull-back of ``adjoint``, of all terms in one list. Overwrites ``saved``."""
+        walk = zip(self.terms, designs, saved, strict=True)
+        return [total for term, design, kept in walk for total in term.backward(design, kept, adjoint, scratch)]
+
+    def gradients(self, sums: list[Array]) -> tuple[Array, Array]:
+        """Gradients of theta and of the points from the sums over all blocks."""
+        by_theta, by_points = [], np.zeros(self.points.shape)
+        remaining = iter(sums)
+        for spec, term in zip(self.kernel.terms, self.terms, strict=True):
+            theta_part, points_part = term.gradients(list(islice(remaining, term.n_sums)))
+            by_theta.append(theta_part)
+            by_points[:, spec.start : spec.stop] += points_part
+        return np.concatenate(by_theta), by_points
+
+
+def io_kernel(
+    n_inputs: int,
+    n_outputs: int,
+    *,
+    input_family: str = "rbf",
+    output_family: str = "rbf",
+    ard: bool = False,
+    kind: str = "io",
+) -> Kernel:
+    """The kernel of RIO, k((x, ŷ), (x', ŷ')) = k_in(x, x') + k_out(ŷ, ŷ').
+
+    Parameters
+    ----------
+    n_inputs, n_outputs : int
+        Rows are n_inputs columns of features followed by n_outputs columns of predictions.
+    input_family, output_family : str
+        Names from `FAMILIES`, joined by "+" for a sum.
+    ard : bool
+        One lengthscale per column in both kernels.
+    kind : {"io", "input", "output"}
+        Both kernels or one of them.
+    """
+    blocks = {"input": (input_family, 0, n_inputs), "output": (output_family, n_inputs, n_inputs + n_outputs)}
+    parts = ("input", "output") if kind == "io" else (kind,)
+    return Kernel(
+        tuple(
+            Term(family, part, start, stop, ard)
+            for part in parts
+            for families, start, stop in (blocks[part],)
+            for family in families.split("+")
+        )
+    )

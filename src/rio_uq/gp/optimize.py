@@ -1,0 +1,93 @@
+"""Maximising a smooth objective of log-parameters: L-BFGS-B, bounds, honest convergence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import OptimizeResult, minimize
+
+from rio_uq.gp.progress import ProgressBar
+from rio_uq.gp.typing import Array
+
+LINE_SEARCH_FAILED = 2
+"""SciPy's status for it."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Where the optimiser stopped.
+
+    Attributes
+    ----------
+    x : array
+    value : float
+        The objective there.
+    n_iter : int
+    converged : bool
+        Whether it stopped because nothing was left to gain within its tolerance.
+    message : str
+        Why it stopped.
+    """
+
+    x: Array
+    value: float
+    n_iter: int
+    converged: bool
+    message: str
+
+
+def maximize(
+    objective: Callable[[Array], tuple[float, Array]],
+    start: Array,
+    bounds: Array,
+    *,
+    max_iter: int,
+    tolerance: float,
+    label: str = "fitting",
+    verbose: bool = False,
+) -> Optimum:
+    """Maximise ``objective(x) -> (value, gradient)`` by L-BFGS-B from ``start`` within ``bounds`` (p, 2).
+
+    It has converged when an iteration gains less than ``tolerance`` of the objective's size, or when the gradient
+    within the bounds has vanished.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bounds = np.array([[-10.0, 10.0]])
+    >>> found = maximize(lambda x: (-((x[0] - 3) ** 2), -2 * (x - 3)), np.zeros(1), bounds, max_iter=50, tolerance=1e-9)
+    >>> found.x.round(6), found.converged
+    (array([3.]), True)
+    """
+    x = np.clip(start, bounds[:, 0], bounds[:, 1])
+    bar = ProgressBar(label, max_iter) if verbose else None
+    n_iter = 0
+
+    def descend(x: Array) -> tuple[float, Array]:
+        value, gradient = objective(x)
+        return -value, -gradient
+
+    def after_iteration(intermediate_result: OptimizeResult) -> None:
+        nonlocal n_iter
+        n_iter += 1
+        if bar is not None:
+            bar.update(n_iter, -float(intermediate_result.fun))
+
+    def run(x: Array) -> OptimizeResult:
+        left = max(1, max_iter - n_iter)
+        options = {"maxiter": left, "maxfun": 10 * left + 20, "ftol": tolerance, "gtol": 1e-5}
+        return minimize(
+            descend, x, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration, options=options
+        )
+
+    found = run(x)
+    converged = found.status == 0
+    if found.status == LINE_SEARCH_FAILED:
+        # Rounding spoils the line search next to an optimum. A second run that forgets the curvature tells.
+        before, found = found, run(found.x)
+        converged = before.fun - found.fun <= tolerance * max(1.0, abs(found.fun))
+    if bar is not None:
+        bar.finish(n_iter, -float(found.fun))
+    return Optimum(found.x, -float(found.fun), n_iter, bool(converged), str(found.message))

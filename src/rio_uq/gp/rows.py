@@ -1,0 +1,167 @@
+"""The one place that walks over rows: in blocks, on threads.
+
+Every quantity that the sparse GP needs of the data is a sum over rows, so a walk cuts the rows into blocks,
+gives each thread an unbroken span of them, and adds up what the threads return, always in the same order:
+the result does not depend on timing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from rio_uq.gp.typing import Array
+
+Result = TypeVar("Result")
+Block = tuple[int, slice]
+"""The number of a block and the rows it holds."""
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextmanager
+def blas_threads(n_threads: int) -> Iterator[None]:
+    """Let BLAS use that many threads inside: threads of rows and threads of BLAS must not multiply."""
+    with _controller().limit(limits=n_threads, user_api="blas"):
+        yield
+
+
+def algebra_threads(size: int, n_jobs: int) -> AbstractContextManager[None]:
+    """BLAS threads for the algebra of (size, size) matrices: on small ones they cost more than they bring.
+
+    Keep products of NumPy out of it, and threads of rows: threads of OpenBLAS that have just worked spin for a
+    while, and take the processor away from others.
+    """
+    return blas_threads(n_jobs if size >= 768 else 1)
+
+
+def effective_jobs(n_jobs: int | None) -> int:
+    """The number of threads meant by ``n_jobs``.
+
+    None stands for as many as BLAS would use here (so that OMP_NUM_THREADS and joblib are heard), −1 for all
+    processors that this process may use, −2 for all but one, and so on.
+    """
+    if n_jobs is None:
+        limits = [info["num_threads"] for info in _controller().info() if info["user_api"] == "blas"]
+        return max(limits, default=1)
+    if n_jobs < 0:
+        processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return max(1, processors + 1 + n_jobs)
+    return n_jobs
+
+
+def block_rows_for(n_points: int) -> int:
+    """Rows per block such that a few (n_points, block) arrays stay in the cache of one processor."""
+    return int(np.clip(2 ** int(np.log2(max(1, 2**16 // max(1, n_points)))), 512, 4096))
+
+
+def walk(n_rows: int, block_rows: int, n_jobs: int, work: Callable[[int, list[Block]], Result]) -> list[Result]:
+    """Call ``work(span, blocks)`` for the span of blocks of each thread; results in the order of the rows."""
+    starts = range(0, n_rows, block_rows)
+    blocks = [(i, slice(start, min(start + block_rows, n_rows))) for i, start in enumerate(starts)]
+    n_spans = max(1, min(n_jobs, len(blocks)))
+    with blas_threads(1):
+        if n_spans == 1:
+            return [work(0, blocks)]
+        cuts = np.linspace(0, len(blocks), n_spans + 1).round().astype(int)
+        spans = [blocks[a:b] for a, b in pairwise(cuts)]
+        return list(_executor(n_jobs).map(work, range(n_spans), spans))
+
+
+def sum_over_rows(
+    n_rows: int, block_rows: int, n_jobs: int, work: Callable[[int, Block], Sequence[Array]]
+) -> list[Array]:
+    """Add up, array by array and in float64, what ``work(span, block)`` returns for each block."""
+
+    def work_on_span(span: int, blocks: list[Block]) -> list[Array]:
+        return _add_up(work(span, block) for block in blocks)
+
+    return _add_up(walk(n_rows, block_rows, n_jobs, work_on_span))
+
+
+def _add_up(parts: Iterable[Sequence[Array]]) -> list[Array]:
+    remaining = iter(parts)
+    totals = [np.array(array, dtype=float) for array in next(remaining)]
+    for part in remaining:
+        for total, summand in zip(totals, part, strict=True):
+            total += summand
+    return totals
+
+
+@cache
+def _executor(n_jobs: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_jobs, thread_name_prefix="rio-uq-rows")
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads
+    os.register_at_fork(after_in_child=_executor.cache_clear)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows c = (x, ŷ) with their targets, and how to walk over them.
+
+    Parameters
+    ----------
+    rows : (n, D) array
+    targets : (n, q) array
+        The residuals, one column for each output.
+    weight : (n,) array or None
+        How often each row counts.
+    block_rows : int or None
+        Rows in a block; None chooses by the size of the processor's cache.
+    n_jobs : int
+        Threads.
+    dtype : numpy dtype
+        float64, or float32 for the work on blocks; sums and all (m, m) algebra are float64 in both cases.
+    cache_bytes : int
+        Kernel matrices of blocks are kept between the two walks of an evaluation if all of them fit into this;
+        0 recomputes them, in memory that does not grow with n.
+    """
+
+    rows: Array
+    targets: Array
+    weight: Array | None = None
+    block_rows: int | None = None
+    n_jobs: int = 1
+    dtype: np.dtype | type = np.float64
+    cache_bytes: int = 2**30
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def n_outputs(self) -> int:
+        return int(self.targets.shape[1])
+
+    @cached_property
+    def total_weight(self) -> float:
+        return float(len(self.rows) if self.weight is None else self.weight.sum())
+
+    @cached_property
+    def moments(self) -> Array:
+        """Σ_i w_i c_i² of each column, shape (D,)."""
+
+        def work(span: int, block: Block) -> list[Array]:
+            squares = np.asarray(self.rows[block[1]], dtype=float) ** 2
+            return [squares.sum(axis=0) if self.weight is None else self.weight[block[1]] @ squares]
+
+        return sum_over_rows(len(self), 4096, self.n_jobs, work)[0]
+
+    def subset(self, indices: NDArray[np.intp]) -> Rows:
+        """Some of the rows, walked over in the same way."""
+        weight = None if self.weight is None else self.weight[indices]
+        return replace(self, rows=self.rows[indices], targets=self.targets[indices], weight=weight)

@@ -1,0 +1,234 @@
+"""The sparse GP: the collapsed bound, its gradient, its posterior.
+
+Of the rows it needs only the sums, with k_i = k(Z, c_i) and targets r_i,
+
+    Φ = Σ w_i k_i k_iᵀ     b = Σ w_i k_i r_i     s = Σ w_i r_i²     t = Σ w_i k(c_i, c_i)     n = Σ w_i
+
+Write K = K_uu = L Lᵀ and whiten: V = L⁻¹ Φ L⁻ᵀ, β = L⁻¹ b, B = I + V/σ², γ = B⁻¹ β/σ². Then Σ = K + Φ/σ² = L B Lᵀ and
+
+    F = −n/2 log 2πσ² − ½ log|B| − s/2σ² + ½ βᵀγ/σ² − (t − tr V)/2σ²
+
+    ∂F/∂Φ      = L⁻ᵀ (I − B⁻¹ − γγᵀ) L⁻¹ / 2σ²
+    ∂F/∂b      = L⁻ᵀ γ / σ²
+    ∂F/∂t      = −1/2σ²
+    ∂F/∂K      = ½ L⁻ᵀ (2I − B⁻¹ − B − γγᵀ) L⁻¹
+    ∂F/∂log σ² = ½ (−n + m − tr B⁻¹ + s/σ² − βᵀγ/σ² − |γ|² + (t − tr V)/σ²)
+
+Several outputs share Φ and K, have a noise variance each, and add up. A second walk over the rows takes
+
+    ∂F/∂k_i = w_i (2 (∂F/∂Φ) k_i + (∂F/∂b) r_i)
+
+through the kernel. With the targets stacked below the kernel matrix of a block, [k; r], the first walk is one
+product [k; r][k; r]ᵀ and the second one is [2 ∂F/∂Φ, ∂F/∂b][k; r].
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from rio_uq.gp.kernels import Design, Kernel, KernelAt
+from rio_uq.gp.linalg import BASE_JITTER, cholesky, inverse, log_determinant, sandwich, solve_lower
+from rio_uq.gp.posterior import Posterior
+from rio_uq.gp.rows import Block, Rows, block_rows_for, sum_over_rows
+from rio_uq.gp.symmetric import PointsMatrix
+from rio_uq.gp.typing import Array
+
+FLOAT32_JITTER = 1e-5
+"""Sums of float32 blocks are good to about this: less jitter can leave B indefinite."""
+
+
+class Statistics(NamedTuple):
+    """All that the bound needs of the rows, for q outputs: sums, so those of two sets of rows add up."""
+
+    phi: Array  # (m, m)
+    b: Array  # (m, q)
+    s: Array  # (q,)
+    t: float
+    n: float
+
+
+class Adjoints(NamedTuple):
+    """Gradients of the bound with respect to the statistics, K_uu and the log noise variances."""
+
+    phi: Array
+    b: Array
+    t: float
+    kuu: Array
+    log_noise: Array
+
+
+def bound_of(
+    kuu: Array, noise_variance: Array, sums: Statistics, jitter: float = BASE_JITTER
+) -> tuple[float, Adjoints]:
+    """The bound F and its adjoints from K_uu (m, m), noise variances (q,) and statistics: no data, no kernel."""
+    m = len(kuu)
+    factor, jitter = cholesky(kuu, jitter)
+    v, beta = _whiten(factor, sums)
+    trace_gap = sums.t - v.trace()
+    value = 0.0
+    by_phi: Array = np.zeros((m, m))
+    by_kuu: Array = np.zeros((m, m))
+    gammas = np.empty_like(beta)
+    by_log_noise = np.empty(len(noise_variance))
+    identity = np.eye(m)
+    for q, noise in enumerate(noise_variance):
+        big = identity + v / noise
+        big_factor, _ = cholesky(big)
+        big_inverse = inverse(big_factor)
+        gamma = big_inverse @ beta[:, q] / noise
+        fit = beta[:, q] @ gamma / noise
+        misfit = (sums.s[q] + trace_gap) / noise
+        value += 0.5 * (fit - misfit - log_determinant(big_factor) - sums.n * np.log(2.0 * np.pi * noise))
+        by_log_noise[q] = 0.5 * (misfit - sums.n + m - big_inverse.trace() - fit - gamma @ gamma)
+        common = identity - big_inverse - np.outer(gamma, gamma)
+        by_phi += common / (2.0 * noise)
+        by_kuu += 0.5 * (common + identity - big)
+        gammas[:, q] = gamma / noise
+    by_kuu = sandwich(factor, by_kuu)
+    by_kuu[np.diag_indices(m)] += jitter * by_kuu.trace() / m  # the jitter is a share of K's mean diagonal
+    by_b = solve_lower(factor, gammas, transposed=True)
+    by_t = -0.5 * float((1.0 / noise_variance).sum())
+    return float(value), Adjoints(sandwich(factor, by_phi), by_b, by_t, by_kuu, by_log_noise)
+
+
+def _whiten(factor: Array, sums: Statistics) -> tuple[Array, Array]:
+    """V = L⁻¹ Φ L⁻ᵀ and β = L⁻¹ b."""
+    half = solve_lower(factor, sums.phi)
+    v = solve_lower(factor, half.T)
+    return 0.5 * (v + v.T), solve_lower(factor, sums.b)
+
+
+class _BlockArrays(NamedTuple):
+    """The arrays in which a block of b rows is worked off; the last three are shared by a thread's blocks."""
+
+    designs: list[Design]
+    saved: list[Array]
+    scratch: Array  # (m, b)
+    adjoint: Array  # (m, b)
+    stacked: Array  # (m + q, b)
+
+
+class CollapsedBound:
+    """The collapsed bound as a function of theta, noise and inducing points, on fixed rows.
+
+    It owns the arrays of the blocks, so that one evaluation after the other works in the same memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rio_uq.gp.kernels import io_kernel
+    >>> from rio_uq.gp.rows import Rows
+    >>> rng = np.random.default_rng(0)
+    >>> rows = rng.normal(size=(200, 3))
+    >>> data = Rows(rows, np.sin(rows[:, :1]))
+    >>> bound = CollapsedBound(io_kernel(2, 1), data, n_points=20)
+    >>> value, gradients = bound(np.zeros(4), np.log([0.1]), rows[:20])
+    >>> [gradient.shape for gradient in gradients]
+    [(4,), (1,), (20, 3)]
+    """
+
+    def __init__(self, kernel: Kernel, data: Rows, n_points: int) -> None:
+        self.kernel, self.data, self.n_points = kernel, data, n_points
+        self.jitter = BASE_JITTER if np.dtype(data.dtype) == np.float64 else FLOAT32_JITTER
+        self.block_rows = data.block_rows or block_rows_for(n_points)
+        self.is_cached = self._bytes_to_cache() <= data.cache_bytes
+        self._kept: dict[int, _BlockArrays] = {}
+        self._shared: dict[int, Array] = {}
+
+    def _bytes_to_cache(self) -> int:
+        per_row = 0
+        for term in self.kernel.terms:
+            is_linear = term.family == "linear"
+            per_row += term.stop - term.start + term.n_scales + (0 if is_linear else 2 + self.n_points)
+        return per_row * len(self.data) * np.dtype(self.data.dtype).itemsize
+
+    def __call__(self, theta: Array, log_noise: Array, points: Array) -> tuple[float, tuple[Array, Array, Array]]:
+        """The bound and its gradients with respect to theta, the log noise variances and the points."""
+        at = self.kernel.at(theta, points, self.data.dtype)
+        kuu = PointsMatrix(self.kernel, theta, points)
+        sums = self.statistics(at, theta)
+        value, adjoints = bound_of(kuu.value, np.exp(log_noise), sums, self.jitter)
+        row_theta, row_points = at.gradients(self._pull_back(at, adjoints))
+        kuu_theta, kuu_points = kuu.pullback(adjoints.kuu)
+        _, trace_theta = self.kernel.trace(theta, self.data.total_weight, self.data.moments)
+        by_theta = row_theta + kuu_theta + adjoints.t * trace_theta
+        return value, (by_theta, adjoints.log_noise, row_points + kuu_points)
+
+    def statistics(self, at: KernelAt, theta: Array) -> Statistics:
+        """The first walk."""
+        m = self.n_points
+
+        def work(span: int, block: Block) -> list[Array]:
+            arrays = self._arrays(at, span, block)
+            at.forward(arrays.designs, arrays.saved)
+            stacked = self._stack(at, arrays, block)
+            if self.data.weight is not None:
+                stacked *= np.sqrt(self.data.weight[block[1]])
+            return [stacked @ stacked.T]
+
+        (total,) = sum_over_rows(len(self.data), self.block_rows, self.data.n_jobs, work)
+        t, _ = self.kernel.trace(theta, self.data.total_weight, self.data.moments)
+        return Statistics(total[:m, :m], total[:m, m:], total.diagonal()[m:], t, self.data.total_weight)
+
+    def _pull_back(self, at: KernelAt, adjoints: Adjoints) -> list[Array]:
+        """The second walk: the sums of the kernel's pull-back over all rows."""
+        left = np.hstack([2.0 * adjoints.phi, adjoints.b]).astype(self.data.dtype)
+
+        def work(span: int, block: Block) -> list[Array]:
+            arrays = self._arrays(at, span, block)
+            if not self.is_cached:
+                at.forward(arrays.designs, arrays.saved)
+            adjoint = np.matmul(left, self._stack(at, arrays, block), out=arrays.adjoint)
+            if self.data.weight is not None:
+                adjoint *= self.data.weight[block[1]]
+            return at.backward(arrays.designs, arrays.saved, adjoint, arrays.scratch)
+
+        return sum_over_rows(len(self.data), self.block_rows, self.data.n_jobs, work)
+
+    def _stack(self, at: KernelAt, arrays: _BlockArrays, block: Block) -> Array:
+        """The kernel matrix of a block with its targets below, [k; r], shape (m + q, b)."""
+        at.value(arrays.designs, arrays.saved, arrays.scratch, arrays.stacked[: self.n_points])
+        arrays.stacked[self.n_points :] = self.data.targets[block[1]].T
+        return arrays.stacked
+
+    def _arrays(self, at: KernelAt, span: int, block: Block) -> _BlockArrays:
+        """The arrays of a block: kept from walk to walk, or made anew."""
+        index, rows = block
+        if index in self._kept:
+            return self._kept[index]
+        b, m, q = rows.stop - rows.start, self.n_points, self.data.n_outputs
+        if span not in self._shared:
+            self._shared[span] = np.empty((3 * m + q) * self.block_rows, dtype=self.data.dtype)
+        shared = self._shared[span]
+        arrays = _BlockArrays(
+            designs=self.kernel.designs(np.asarray(self.data.rows[rows], dtype=self.data.dtype)),
+            saved=at.saved_arrays(b),
+            scratch=shared[: m * b].reshape(m, b),
+            adjoint=shared[m * b : 2 * m * b].reshape(m, b),
+            stacked=shared[2 * m * b : (3 * m + q) * b].reshape(m + q, b),
+        )
+        if self.is_cached:
+            self._kept[index] = arrays
+        return arrays
+
+
+def posterior(kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Rows) -> Posterior:
+    """The posterior with the variational distribution at its optimum.
+
+    With V = Q Λ Qᵀ, the mean is kᵀ Σ⁻¹ b/σ² = kᵀ L⁻ᵀ Q (σ² + Λ)⁻¹ Qᵀ β. What the rows tell about the latent value is
+    K⁻¹ − Σ⁻¹ = L⁻ᵀ (I − B⁻¹) L⁻¹ = RᵀR with R = (Λ/(σ² + Λ))^½ Qᵀ L⁻¹, in which nothing cancels.
+    """
+    bound = CollapsedBound(kernel, replace(data, cache_bytes=0), len(points))
+    sums = bound.statistics(kernel.at(theta, points, data.dtype), theta)
+    factor, _ = cholesky(kernel.matrix(theta, points, points), bound.jitter)
+    v, beta = _whiten(factor, sums)
+    values, vectors = np.linalg.eigh(v)
+    values = np.maximum(values, 0.0)
+    back = np.ascontiguousarray(solve_lower(factor, vectors, transposed=True).T)  # Qᵀ L⁻¹
+    noise_variance = np.exp(log_noise)
+    weights = back.T @ ((vectors.T @ beta) / (noise_variance + values[:, None]))
+    reducers = tuple(np.sqrt(values / (noise + values))[:, None] * back for noise in noise_variance)
+    return Posterior(kernel, theta, noise_variance, points, weights, reducers)

@@ -1,0 +1,246 @@
+"""Training a GP: which objective, from which starts, on which rows, in which stages.
+
+Few rows: the exact log marginal likelihood. Many rows: the collapsed bound on greedily chosen inducing points.
+
+An evaluation on all rows is dear, so the starts are tried on a random subset of the rows, with the exact GP. The one
+that has the highest likelihood after some iterations goes on alone: there until it has converged, then on all rows
+until it has converged again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rio_uq.gp import exact, inducing, sparse
+from rio_uq.gp.kernels import Kernel
+from rio_uq.gp.optimize import Optimum, maximize
+from rio_uq.gp.posterior import Posterior
+from rio_uq.gp.rows import Rows
+from rio_uq.gp.starts import Prior
+from rio_uq.gp.typing import Array
+
+EXACT_ROWS = 2000
+"""Up to this many rows, "auto" is exact."""
+
+FIRST_ROUND = 20
+"""Iterations before greedy inducing points are chosen again."""
+
+EXPLORING_ITERATIONS = 30
+"""Iterations after which the starts are compared."""
+
+SUBSET_TOLERANCE = 1e-5
+"""Relative gain at which the optimiser stops on a subset of the rows."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train.
+
+    Attributes
+    ----------
+    inference : {"auto", "exact", "sparse"}
+    n_inducing : int
+    inducing : {"greedy", "kmeans", "random", "first"} or (m, D) array
+    optimize_inducing : bool
+        Whether inducing points move with the hyperparameters.
+    max_iter : int
+        Iterations on all rows.
+    tolerance : float
+        Relative gain of an iteration below which the optimiser has converged.
+    subset_rows : int or None
+        Rows of the first stage at most; None goes from every start to the optimum on all rows.
+    verbose : bool
+    """
+
+    inference: str = "auto"
+    n_inducing: int = 300
+    inducing: str | Array = "greedy"
+    optimize_inducing: bool = False
+    max_iter: int = 200
+    tolerance: float = 1e-6
+    subset_rows: int | None = 1000
+    verbose: bool = False
+
+    def is_exact(self, n_rows: int) -> bool:
+        return self.inference == "exact" or (self.inference == "auto" and n_rows <= EXACT_ROWS)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained GP and how it came about.
+
+    Attributes
+    ----------
+    posterior : Posterior
+    bound : float
+        The log marginal likelihood or its lower bound.
+    objective : float
+        The same plus the log density of the prior: what was maximised.
+    n_iter : int
+        Iterations on all rows.
+    converged : bool
+    message : str
+    """
+
+    posterior: Posterior
+    bound: float
+    objective: float
+    n_iter: int
+    converged: bool
+    message: str
+
+
+class _Exact:
+    """The log marginal likelihood as a function of one vector: log-parameters, log noise variances."""
+
+    def __init__(self, kernel: Kernel, data: Rows) -> None:
+        self.kernel, self.data = kernel, data
+
+    def __call__(self, x: Array) -> tuple[float, Array]:
+        value, gradients = exact.log_marginal_likelihood(self.kernel, *self._split(x), self.data)
+        return value, np.concatenate(gradients)
+
+    def _split(self, x: Array) -> tuple[Array, Array]:
+        return x[: self.kernel.n_parameters], x[self.kernel.n_parameters :]
+
+    def start(self, x: Array) -> Array:
+        return x
+
+    def bounds(self, bounds: Array) -> Array:
+        return bounds
+
+    def posterior(self, x: Array) -> Posterior:
+        return exact.posterior(self.kernel, *self._split(x), self.data)
+
+
+class _Sparse:
+    """The collapsed bound as a function of one vector: the same, and the inducing points if they move."""
+
+    def __init__(self, kernel: Kernel, data: Rows, points: Array, *, move_points: bool) -> None:
+        self.kernel, self.data, self.points, self.move_points = kernel, data, points, move_points
+        self.bound = sparse.CollapsedBound(kernel, data, len(points))
+
+    def __call__(self, x: Array) -> tuple[float, Array]:
+        value, (by_theta, by_log_noise, by_points) = self.bound(*self._split(x))
+        moved = [by_points.ravel()] if self.move_points else []
+        return value, np.concatenate([by_theta, by_log_noise, *moved])
+
+    def _split(self, x: Array) -> tuple[Array, Array, Array]:
+        p = self.kernel.n_parameters
+        theta, log_noise, moved = np.split(x, [p, p + self.data.n_outputs])
+        return theta, log_noise, moved.reshape(self.points.shape) if self.move_points else self.points
+
+    def start(self, x: Array) -> Array:
+        return np.concatenate([x, self.points.ravel()]) if self.move_points else x
+
+    def bounds(self, bounds: Array) -> Array:
+        free = np.tile([-np.inf, np.inf], (self.points.size, 1))
+        return np.vstack([bounds, free]) if self.move_points else bounds
+
+    def posterior(self, x: Array) -> Posterior:
+        return sparse.posterior(self.kernel, *self._split(x), self.data)
+
+
+def train(
+    kernel: Kernel,
+    data: Rows,
+    starts: list[Array],
+    bounds: Array,
+    settings: Settings,
+    rng: np.random.Generator,
+    prior: Prior | None = None,
+) -> Trained:
+    """Train from the starts and keep the best.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    data : Rows
+    starts : list of (p,) arrays
+        Vectors of log-parameters and log noise variances, see `rio_uq.gp.starts`.
+    bounds : (p, 2) array
+    settings : Settings
+    rng : numpy.random.Generator
+    prior : Prior or None
+        On those vectors; None maximises the likelihood alone.
+    """
+    trainer = _Trainer(kernel, data, bounds, settings, rng, prior or Prior.flat(len(bounds)))
+    if settings.subset_rows is not None:
+        starts = [trainer.explore(starts, settings.subset_rows)]
+    return max((trainer.run(start) for start in starts), key=lambda trained: trained.objective)
+
+
+@dataclass(frozen=True)
+class _Trainer:
+    kernel: Kernel
+    data: Rows
+    bounds: Array
+    settings: Settings
+    rng: np.random.Generator
+    prior: Prior
+
+    @property
+    def is_exact(self) -> bool:
+        return self.settings.is_exact(len(self.data))
+
+    def explore(self, starts: list[Array], n_rows: int) -> Array:
+        """From each start some way towards its optimum, from the best of them to the optimum, by the exact GP on a
+        random subset of the rows.
+        """
+        is_subset = len(self.data) > n_rows
+        if len(starts) == 1 and not is_subset:
+            return starts[0]
+        data = self.data
+        if is_subset:
+            data = data.subset(np.sort(self.rng.choice(len(data), n_rows, replace=False)))
+        problem, label = _Exact(self.kernel, data), f"on {len(data)} rows"
+        found = [
+            self._maximize(problem, start, EXPLORING_ITERATIONS, SUBSET_TOLERANCE, f"start {i} {label}")
+            for i, start in enumerate(starts, start=1)
+        ]
+        best = max(found, key=lambda optimum: optimum.value)
+        if is_subset and not best.converged:
+            best = self._maximize(problem, best.x, self.settings.max_iter, SUBSET_TOLERANCE, label)
+        return best.x
+
+    def run(self, x: Array) -> Trained:
+        """To the optimum on all rows."""
+        rounds = [self.settings.max_iter]
+        if not self.is_exact and isinstance(self.settings.inducing, str) and self.settings.inducing == "greedy":
+            # Greedy points depend on the kernel: choose, optimise a little, choose again.
+            rounds = [min(FIRST_ROUND, self.settings.max_iter), self.settings.max_iter]
+        n_iter = 0
+        for max_iter in rounds:
+            problem = self._problem_at(x)
+            found = self._maximize(problem, x, max_iter, self.settings.tolerance, f"on all {len(self.data)} rows")
+            n_iter += found.n_iter
+            x = found.x[: len(self.bounds)]
+        bound = found.value - self.prior(found.x)[0]
+        return Trained(problem.posterior(found.x), bound, found.value, n_iter, found.converged, found.message)
+
+    def _problem_at(self, x: Array) -> _Exact | _Sparse:
+        if self.is_exact:
+            return _Exact(self.kernel, self.data)
+        points = self.settings.inducing
+        if isinstance(points, str):
+            theta = x[: self.kernel.n_parameters]
+            points = inducing.choose(points, self.settings.n_inducing, self.data.rows, self.kernel, theta, self.rng)
+        return _Sparse(self.kernel, self.data, points, move_points=self.settings.optimize_inducing)
+
+    def _maximize(self, problem: _Exact | _Sparse, x: Array, max_iter: int, tolerance: float, label: str) -> Optimum:
+        def objective(x: Array) -> tuple[float, Array]:
+            value, gradient = problem(x)
+            log_density, pull = self.prior(x)
+            return value + log_density, gradient + pull
+
+        return maximize(
+            objective,
+            problem.start(x),
+            problem.bounds(self.bounds),
+            max_iter=max_iter,
+            tolerance=tolerance,
+            label=label,
+            verbose=self.settings.verbose,
+        )

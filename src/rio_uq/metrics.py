@@ -1,0 +1,143 @@
+"""How good predictions and their error bars are: plain functions of ``(y_true, mean, std)``.
+
+Smaller is better, but for `coverage` (nearest to its level is best) and `improvement_ratio`. All of them average
+over rows and over outputs. `scorer` makes a scikit-learn scorer of any of them.
+
+Examples
+--------
+>>> import numpy as np
+>>> from rio_uq import metrics
+>>> y_true, mean, std = np.array([1.0, 2.0, 3.0]), np.array([1.1, 2.0, 2.7]), np.array([0.1, 0.2, 0.2])
+>>> round(metrics.nlpd(y_true, mean, std), 3)
+-0.38
+>>> round(metrics.coverage(y_true, mean, std, confidence_level=0.95), 3)
+1.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from sklearn.metrics import mean_absolute_error, root_mean_squared_error
+
+from rio_uq.validation import check_finite, check_levels, to_numeric
+
+Array = NDArray[np.float64]
+
+LEVELS = np.arange(1, 100) / 100
+"""The confidence levels 1 %, 2 %, … 99 %."""
+
+
+def rmse(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike | None = None) -> float:
+    """Root mean squared error of the mean; ``std`` is not looked at."""
+    return float(root_mean_squared_error(*_arrays(y_true, mean)))
+
+
+def mae(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike | None = None) -> float:
+    """Mean absolute error of the mean; ``std`` is not looked at."""
+    return float(mean_absolute_error(*_arrays(y_true, mean)))
+
+
+def nlpd(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:
+    """Mean negative log predictive density of the outcomes."""
+    return float(-stats.norm.logpdf(*_arrays(y_true, mean, std)).mean())
+
+
+def crps(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:
+    """Continuous ranked probability score, in the units of y.
+
+    With z = (y − mean)/std it is std (z (2 Φ(z) − 1) + 2 φ(z) − 1/√π).
+    """
+    outcome, centre, spread = _arrays(y_true, mean, std)
+    z = (outcome - centre) / spread
+    score = spread * (z * (2.0 * stats.norm.cdf(z) - 1.0) + 2.0 * stats.norm.pdf(z) - 1.0 / np.sqrt(np.pi))
+    return float(score.mean())
+
+
+def coverage(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike, *, confidence_level: float = 0.95) -> float:
+    """Share of outcomes inside the central interval of that level."""
+    (share,) = coverage_curve(y_true, mean, std, confidence_levels=[confidence_level])
+    return float(share)
+
+
+def coverage_curve(
+    y_true: ArrayLike, mean: ArrayLike, std: ArrayLike, *, confidence_levels: ArrayLike = LEVELS
+) -> Array:
+    """Share of outcomes inside the central interval of each level, by default of 1 %, 2 %, … 99 %."""
+    levels = np.atleast_1d(check_levels(confidence_levels, "confidence_levels"))
+    outcome, centre, spread = _arrays(y_true, mean, std)
+    # The level of the smallest central interval that holds the outcome.
+    needed = np.abs(2.0 * stats.norm.cdf(outcome, centre, spread) - 1.0).ravel()
+    return np.asarray((needed[:, None] <= levels).mean(axis=0))
+
+
+def miscalibration_area(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:
+    """Mean absolute difference between coverage and level over the levels 1 %, 2 %, … 99 %."""
+    return float(np.abs(coverage_curve(y_true, mean, std) - LEVELS).mean())
+
+
+def interval_width(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike, *, confidence_level: float = 0.95) -> float:
+    """Mean width of the central interval of that level, in the units of y."""
+    level = check_levels(confidence_level, "confidence_level")
+    _, _, spread = _arrays(y_true, mean, std)
+    return float(2.0 * stats.norm.ppf(0.5 + 0.5 * level) * spread.mean())
+
+
+def improvement_ratio(y_true: ArrayLike, mean: ArrayLike, y_pred: ArrayLike) -> float:
+    """Share of predictions ``y_pred`` of a model that the corrected ``mean`` has brought nearer to the outcome."""
+    outcome, corrected, model = _arrays(y_true, mean, y_pred)
+    return float((np.abs(outcome - corrected) < np.abs(outcome - model)).mean())
+
+
+def scorer(metric: Callable[..., float], **options: Any) -> Callable[[Any, Any, Any], float]:
+    """A scikit-learn scorer: a function of (estimator, X, y) whose larger values are better.
+
+    Parameters
+    ----------
+    metric : callable
+        One of this module's functions of (y_true, mean, std), smaller being better. For `coverage` the score is minus
+        its distance from the level.
+    **options
+        Further arguments of the metric.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from rio_uq import RIORegressor, metrics
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> rio = RIORegressor(Ridge(), random_state=0)
+    >>> scores = cross_val_score(rio, X[:150], y[:150], cv=3, scoring=metrics.scorer(metrics.nlpd))
+    >>> scores.shape
+    (3,)
+    """
+
+    def score(estimator: Any, X: Any, y: Any) -> float:
+        mean, std = estimator.predict(X, return_std=True)
+        value = float(metric(y, mean, std, **options))
+        if metric is coverage:
+            return -abs(value - float(options.get("confidence_level", 0.95)))
+        return -value
+
+    return score
+
+
+def _arrays(y_true: ArrayLike, *others: ArrayLike) -> list[Array]:
+    """Arrays of one shape; the third one, if it is there, is a standard deviation or a prediction."""
+    outcome = to_numeric(y_true, "y_true")
+    arrays = [outcome]
+    for name, values in zip(("mean", "std or y_pred"), others, strict=False):
+        array = to_numeric(values, name)
+        if array.shape != outcome.shape:
+            raise ValueError(f"y_true has shape {outcome.shape} and {name} has shape {array.shape}: they have to agree")
+        arrays.append(array)
+    if not outcome.size:
+        raise ValueError("y_true is empty: there is nothing to measure")
+    for array, name in zip(arrays, ("y_true", "mean", "std or y_pred"), strict=False):
+        check_finite(array, name, "every row needs a value")
+    return arrays

@@ -1,0 +1,63 @@
+"""The options of RIORegressor: what is allowed, and the settings of the paper."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from rio_uq.gp.inducing import METHODS
+from rio_uq.gp.kernels import FAMILIES
+from rio_uq.validation import check_choice, check_count
+
+CHOICES = {
+    "target": ("residual", "outcome"),
+    "kernel": ("io", "input", "output"),
+    "inference": ("auto", "exact", "sparse"),
+    "starts": ("auto", "rio", "unit"),
+    "prior": ("weak", "flat"),
+    "dtype": ("float64", "float32"),
+}
+
+PAPER_VARIANTS = {
+    "RIO": ("residual", "io"),
+    "R+I": ("residual", "input"),
+    "R+O": ("residual", "output"),
+    "Y+O": ("outcome", "output"),
+    "Y+IO": ("outcome", "io"),
+    "SVGP": ("outcome", "input"),
+}
+
+PAPER_SETTINGS: dict[str, Any] = {
+    "input_kernel": "rbf",
+    "output_kernel": "rbf",
+    "inference": "sparse",
+    "n_inducing": 50,
+    "inducing": "first",
+    "optimize_inducing": True,
+    "standardize_output": False,
+    "starts": "unit",
+    "prior": "flat",
+    "max_iter": 1000,
+    "tol": 2.2e-9,  # SciPy's default for L-BFGS-B
+}
+
+
+def check_options(params: dict[str, Any]) -> None:
+    """Raise an error that names the option, what it may be, and what it was."""
+    for name, known in CHOICES.items():
+        check_choice(params[name], name, known)
+    for name in ("input_kernel", "output_kernel"):
+        if not isinstance(params[name], str):
+            raise ValueError(f"{name} has to be a string such as 'rbf' or 'rbf+linear'; got {params[name]!r}")
+        for family in params[name].split("+"):
+            check_choice(family, f"each part of {name}", FAMILIES)
+    if isinstance(params["inducing"], str):
+        check_choice(params["inducing"], "inducing", METHODS)
+    check_count(params["n_inducing"], "n_inducing", at_least=1)
+    check_count(params["n_restarts"], "n_restarts", at_least=0)
+    check_count(params["max_iter"], "max_iter", at_least=1)
+    if not isinstance(params["tol"], numbers.Real) or not 0.0 < float(params["tol"]) < 1.0:
+        raise ValueError(f"tol has to be a number between 0 and 1; got {params['tol']!r}")
+    n_jobs = params["n_jobs"]
+    if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs has to be None, a positive number of threads, or -1 for all; got {n_jobs!r}")

@@ -1,0 +1,236 @@
+"""The GP on residuals in the units of the data: scales, builds the kernel, trains, and scales back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rio_uq.gp import posterior as gp_posterior
+from rio_uq.gp.kernels import io_kernel
+from rio_uq.gp.posterior import Posterior
+from rio_uq.gp.rows import Rows
+from rio_uq.gp.starts import Scales, bounds_of, plain_gp_start, random_starts, rio_start, unit_start, weak_prior
+from rio_uq.gp.training import Settings, train
+from rio_uq.scaling import Scaling
+
+Array = NDArray[np.float64]
+
+TRUST_ROWS = 200
+"""The slope of the output part on ŷ is taken over this many rows."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What the GP is trained on: features (n, d), predictions (n, q), targets (n, q), weights (n,) or None."""
+
+    features: Array
+    y_pred: Array
+    targets: Array
+    weight: Array | None
+    is_residual: bool
+
+    def without_duplicates(self) -> Problem:
+        """Equal rows as one row that counts as often, in sorted order: the exact GP is then cheaper, and what it learns
+        does not depend on the order of the rows.
+        """
+        # A model may give equal rows predictions that differ in the last digits.
+        size = np.abs(self.y_pred).max(axis=0, initial=np.finfo(float).tiny)
+        keys = np.hstack([self.features, np.round(self.y_pred / size, 10), np.round(self.targets / size, 10)])
+        _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        weight = np.bincount(group.ravel(), weights=self.weight).astype(float)
+        unit = bool((weight == 1.0).all())
+        return Problem(
+            self.features[first], self.y_pred[first], self.targets[first], None if unit else weight, self.is_residual
+        )
+
+
+@dataclass(frozen=True)
+class KernelChoice:
+    """The kernel's structure, see `rio_uq.gp.kernels.io_kernel`."""
+
+    kind: str
+    input_family: str
+    output_family: str
+    ard: bool
+
+
+@dataclass(frozen=True)
+class ResidualGP:
+    """A trained GP on residuals (or outcomes), which takes and gives the units of the data.
+
+    Attributes
+    ----------
+    posterior : Posterior
+        In scaled units.
+    inputs, outputs, targets : Scaling
+        Of the features, of ŷ and of the residuals.
+    bound : float
+        Log marginal likelihood, or its lower bound, of the targets.
+    trust, trust_std : (q,) arrays
+        How much of ŷ is kept in the corrected prediction, and the posterior standard deviation of that.
+    """
+
+    posterior: Posterior
+    inputs: Scaling
+    outputs: Scaling
+    targets: Scaling
+    bound: float
+    n_iter: int
+    converged: bool
+    message: str
+    trust: Array
+    trust_std: Array
+
+    @property
+    def noise_variance(self) -> Array:
+        return self.posterior.noise_variance * self.targets.scale**2
+
+    def _rows(self, features: Array, y_pred: Array) -> Array:
+        return np.hstack([self.inputs.apply(features), self.outputs.apply(y_pred)])
+
+    def mean(self, features: Array, y_pred: Array, n_jobs: int) -> Array:
+        """Mean of the target at each row, shape (n, q)."""
+        mean = gp_posterior.predict_mean(self.posterior, self._rows(features, y_pred), n_jobs=n_jobs)
+        return self.targets.offset + self.targets.scale * mean
+
+    def mean_and_variance(self, features: Array, y_pred: Array, n_jobs: int) -> tuple[Array, Array]:
+        """Mean of the target and variance of its latent value at each row, both of shape (n, q)."""
+        mean, variance = gp_posterior.predict(self.posterior, self._rows(features, y_pred), n_jobs=n_jobs)
+        return self.targets.offset + self.targets.scale * mean, self.targets.scale**2 * variance
+
+    def covariance(self, features: Array, y_pred: Array) -> Array:
+        """Covariance of the latent target between rows, shape (q, n, n)."""
+        matrices = gp_posterior.covariance(self.posterior, self._rows(features, y_pred))
+        return matrices * self.targets.scale[:, None, None] ** 2
+
+    def sample(self, features: Array, y_pred: Array, n_samples: int, rng: np.random.Generator) -> Array:
+        """Joint draws of the latent target, shape (n, q, n_samples)."""
+        draws = gp_posterior.sample(self.posterior, self._rows(features, y_pred), n_samples, rng)
+        return self.targets.offset[:, None] + self.targets.scale[:, None] * draws
+
+    def part(self, name: str, features: Array, y_pred: Array, n_jobs: int) -> Array:
+        """The part of the mean, less its offset, that comes from the "input" or the "output" kernel, (n, q)."""
+        terms = self.posterior.kernel.part(name)
+        if not terms:
+            return np.zeros_like(y_pred)
+        rows = self._rows(features, y_pred)
+        return self.targets.scale * gp_posterior.predict_mean(self.posterior.of_terms(terms), rows, n_jobs=n_jobs)
+
+    def hyperparameters(self) -> dict[str, dict[str, Any]]:
+        """Variances, lengthscales and shapes of each term, in the units of the data."""
+        kernel = self.posterior.kernel
+        found: dict[str, dict[str, Any]] = {}
+        units = np.concatenate([self.inputs.scale, self.outputs.scale])
+        for term, theta in zip(kernel.terms, kernel.split(self.posterior.theta), strict=True):
+            columns = units[term.start : term.stop]
+            values: dict[str, Any] = {}
+            if term.family == "linear":
+                values["variance"] = np.squeeze(self.targets.scale[:, None] ** 2 * np.exp(theta) / columns**2)[()]
+            else:
+                values["variance"] = np.squeeze(self.targets.scale**2 * np.exp(theta[0]))[()]
+                values["lengthscale"] = np.squeeze(np.exp(theta[1 : 1 + term.n_scales]) * columns)[()]
+                if "shape" in term.parameter_names:
+                    values["shape"] = float(np.exp(theta[-1]))
+            name = f"{term.part}:{term.family}"
+            repeats = sum(known.split("#")[0] == name for known in found)
+            found[f"{name}#{repeats + 1}" if repeats else name] = values
+        return found
+
+
+def fit_residual_gp(
+    problem: Problem,
+    choice: KernelChoice,
+    settings: Settings,
+    *,
+    standardize_output: bool,
+    starts: str,
+    n_restarts: int,
+    prior: str,
+    walk_options: dict[str, Any],
+    rng: np.random.Generator,
+) -> ResidualGP:
+    """Scale, train from the starts, and put the result back into the units of the data.
+
+    Parameters
+    ----------
+    standardize_output : bool
+        Whether ŷ and the targets are standardised as the features always are.
+    starts : {"auto", "rio", "unit"}
+        The RIO start and, where it makes sense, the plain-GP start; the RIO start; the paper's.
+    n_restarts : int
+        Random starts around the first one, in addition.
+    prior : {"weak", "flat"}
+        On the hyperparameters.
+    walk_options : dict
+        How to walk over rows, see `rio_uq.gp.rows.Rows`.
+    """
+    if settings.is_exact(len(problem.features)):
+        problem = problem.without_duplicates()
+    features, y_pred, weight = problem.features, problem.y_pred, problem.weight
+    d, q = features.shape[1], problem.targets.shape[1]
+    inputs = Scaling.standardizing(features, weight)
+    if standardize_output:
+        largest = np.maximum(np.abs(y_pred).max(axis=0), np.abs(problem.targets + y_pred).max(axis=0))
+        rounding = np.maximum(4.0 * np.finfo(float).eps * largest, np.finfo(float).tiny ** 0.25)
+        outputs = Scaling.standardizing(y_pred, weight)
+        targets = Scaling.standardizing(problem.targets, weight, rounding)
+    else:
+        outputs, targets = Scaling.identity(q), Scaling.identity(q)
+
+    rows = np.hstack([inputs.apply(features), outputs.apply(y_pred)])
+    data = Rows(rows, targets.apply(problem.targets), weight, **walk_options)
+    kernel = io_kernel(
+        d, q, input_family=choice.input_family, output_family=choice.output_family, ard=choice.ard, kind=choice.kind
+    )
+    # What ŷ is worth in the units of the targets: nothing where the targets are outcomes already.
+    prediction = float(np.mean(outputs.scale / targets.scale)) if problem.is_residual else 0.0
+    scales = Scales.of(data, d, prediction)
+    bounds = bounds_of(kernel, q, scales)
+    points = [unit_start(kernel, q) if starts == "unit" else rio_start(kernel, q, scales)]
+    if starts == "auto" and problem.is_residual and choice.kind == "io" and "linear" in choice.output_family.split("+"):
+        points.append(plain_gp_start(kernel, q, scales))
+    points += random_starts(points[0], n_restarts, rng)
+    trained = train(
+        kernel, data, points, bounds, settings, rng, weak_prior(kernel, q, scales) if prior == "weak" else None
+    )
+
+    slope, slope_std = _output_slope(trained.posterior, rows, d)
+    unit = targets.scale / outputs.scale
+    total_weight = len(rows) if weight is None else weight.sum()
+    return ResidualGP(
+        posterior=trained.posterior,
+        inputs=inputs,
+        outputs=outputs,
+        targets=targets,
+        bound=trained.bound - total_weight * float(np.log(targets.scale).sum()),
+        n_iter=trained.n_iter,
+        converged=trained.converged,
+        message=trained.message,
+        trust=float(problem.is_residual) + unit * slope,
+        trust_std=unit * slope_std,
+    )
+
+
+def _output_slope(posterior: Posterior, rows: Array, n_inputs: int) -> tuple[Array, Array]:
+    """Mean and standard deviation of the slope of the output part on ŷ, for each output, in scaled units.
+
+    The least-squares slope over given rows is a linear functional a·f of the output part f, so with C the rows its
+    posterior mean is aᵀ k(C, Z) W, and its prior variance aᵀ k(C, C) a is reduced as any other.
+    """
+    q = posterior.n_outputs
+    terms = posterior.kernel.part("output")
+    if not terms:
+        return np.zeros(q), np.zeros(q)
+    ordered = np.argsort(rows[:, n_inputs], kind="stable")
+    chosen = rows[ordered[np.linspace(0, len(rows) - 1, min(TRUST_ROWS, len(rows))).round().astype(int)]]
+    y_pred = chosen[:, n_inputs:]
+    functional = np.linalg.pinv(y_pred - y_pred.mean(axis=0)).T  # (rows, q)
+    part = posterior.of_terms(terms)
+    cross = part.kernel.matrix(part.theta, part.points, chosen) @ functional
+    prior = functional.T @ part.kernel.matrix(part.theta, chosen, chosen) @ functional
+    variance = gp_posterior.condition(part, prior, cross)
+    outputs = np.arange(q)
+    return (cross.T @ part.weights)[outputs, outputs], np.sqrt(np.maximum(variance[outputs, outputs, outputs], 0.0))

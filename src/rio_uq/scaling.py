@@ -1,0 +1,42 @@
+"""From the units of the data to those of the GP, and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Columns are shifted and divided: ``scaled = (values − offset) / scale``, all of shape (k,)."""
+
+    offset: Array
+    scale: Array
+
+    @classmethod
+    def standardizing(cls, values: Array, weight: Array | None = None, rounding: Array | float = 0.0) -> Scaling:
+        """To mean 0 and standard deviation 1.
+
+        A column that does not vary by more than ``rounding`` is divided by ``rounding``, or by 1 where that is 0.
+        """
+        # The first row is taken off before anything is squared: a large common offset must not cost digits.
+        if values.shape[1] == 0:
+            return cls.identity(0)
+        first = values[0]
+        shifted = values - first
+        mean = np.average(shifted, axis=0, weights=weight)
+        spread = np.sqrt(np.average((shifted - mean) ** 2, axis=0, weights=weight))
+        floor = np.maximum(rounding, 4.0 * np.finfo(float).eps * np.abs(values).max(axis=0))
+        constant = np.where(np.asarray(rounding) > 0.0, rounding, 1.0)
+        return cls(first + mean, np.where(spread > floor, spread, constant))
+
+    @classmethod
+    def identity(cls, n_columns: int) -> Scaling:
+        return cls(np.zeros(n_columns), np.ones(n_columns))
+
+    def apply(self, values: Array) -> Array:
+        return (values - self.offset) / self.scale

@@ -1,0 +1,90 @@
+"""Checks of user input whose messages say what was expected, what came, and what to do."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAX_ROWS_NAMED = 5
+
+
+def check_finite(array: NDArray[np.float64], name: str, remedy: str) -> None:
+    """Raise a ValueError that names the rows of NaN or infinite entries of a 1-D or 2-D array."""
+    finite = np.isfinite(array)
+    if finite.all():
+        return
+    bad = ~(finite if array.ndim == 1 else finite.all(axis=1))
+    rows = np.flatnonzero(bad)
+    kinds = " and ".join(
+        kind for kind, found in (("NaN", np.isnan(array).any()), ("infinity", np.isinf(array).any())) if found
+    )
+    named = ", ".join(map(str, rows[:MAX_ROWS_NAMED])) + (", …" if len(rows) > MAX_ROWS_NAMED else "")
+    count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
+    raise ValueError(f"{name} contains {kinds} (NaN or inf) in {count} ({named}): {remedy}")
+
+
+def to_numeric(values: Any, name: str) -> NDArray[np.float64]:
+    """Values as a float64 array, or an error that says what they are instead."""
+    if hasattr(values, "toarray"):
+        raise TypeError(f"{name} is a sparse matrix, and has to be dense: call its toarray() first")
+    array = np.asarray(values)
+    if np.iscomplexobj(array):
+        raise ValueError(f"Complex data not supported: {name} has to be real numbers")
+    try:
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} has to be numbers; got {array.dtype.name} such as {_example(array)!r}") from error
+
+
+def _example(array: NDArray[Any]) -> Any:
+    return array.flat[0] if array.size else None
+
+
+def check_choice(value: Any, name: str, known: Collection[str]) -> None:
+    """Raise a ValueError unless the value is one of the known ones."""
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name} has to be one of {', '.join(map(repr, known))}; got {value!r}")
+
+
+def check_count(value: Any, name: str, *, at_least: int) -> None:
+    """Raise unless the value is a whole number of that size."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < at_least:
+        raise ValueError(f"{name} has to be a whole number of at least {at_least}; got {value!r}")
+
+
+def check_levels(values: Any, name: str) -> NDArray[np.float64]:
+    """Confidence levels or quantiles, strictly between 0 and 1, as an array."""
+    array = to_numeric(values, name)
+    if array.ndim > 1 or array.size == 0 or not ((array > 0.0) & (array < 1.0)).all():
+        raise ValueError(f"{name} has to be between 0 and 1 (0.95, say), or a list of such numbers; got {values!r}")
+    return array
+
+
+def check_target(y: Any, n_rows: int) -> NDArray[np.float64]:
+    """Outcomes as an array of shape (n_rows,) or (n_rows, q)."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None: give the outcomes as the second argument")
+    target = to_numeric(y, "y")
+    if target.ndim not in (1, 2) or target.size == 0:
+        raise ValueError(f"y has to have shape ({n_rows},), or ({n_rows}, q) for q outputs; got {target.shape}")
+    if len(target) != n_rows:
+        raise ValueError(f"X has {n_rows} rows and y has {len(target)}: they have to be the same rows")
+    check_finite(target, "y", "remove or impute them before fit")
+    return target
+
+
+def check_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Weights as an array of shape (n_rows,), or None where all are one."""
+    if sample_weight is None:
+        return None
+    weight = to_numeric(sample_weight, "sample_weight")
+    if weight.shape != (n_rows,):
+        raise ValueError(f"sample_weight has to have shape ({n_rows},), one for each row; got {weight.shape}")
+    check_finite(weight, "sample_weight", "every row needs a weight, which may be 0")
+    if (weight < 0.0).any() or not weight.any():
+        raise ValueError("sample_weight has to be zero or more in every row, and more than zero in at least one")
+    return None if (weight == 1.0).all() else weight

@@ -1,0 +1,35 @@
+"""Shared by all tests: data, finite differences, a small trained problem."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+
+def finite_differences(function, x, step=1e-5):
+    """Central differences of a scalar function of an array."""
+    gradient = np.empty(x.size)
+    for i in range(x.size):
+        shift = np.zeros(x.size)
+        shift[i] = step
+        shift = shift.reshape(x.shape)
+        gradient[i] = (function(x + shift) - function(x - shift)) / (2 * step)
+    return gradient.reshape(x.shape)
+
+
+@pytest.fixture
+def numerical_gradient():
+    return finite_differences
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def friedman(rng):
+    """A smooth function of four features with noise: X (120, 4), y (120,)."""
+    X = rng.uniform(size=(120, 4))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + rng.normal(scale=0.3, size=120)
+    return X, y

@@ -1,0 +1,51 @@
+"""Factors, jitter and their errors."""
+
+import numpy as np
+import pytest
+
+from rio_uq.gp.linalg import (
+    NotPositiveDefiniteError,
+    cholesky,
+    inverse,
+    log_determinant,
+    sandwich,
+    solve_lower,
+    triangular_inverse,
+)
+
+
+@pytest.fixture
+def matrix(rng):
+    root = rng.normal(size=(8, 8))
+    return root @ root.T + np.eye(8)
+
+
+def test_identities(matrix, rng):
+    factor, jitter = cholesky(matrix)
+    assert jitter == 0.0
+    np.testing.assert_allclose(factor @ factor.T, matrix)
+    np.testing.assert_allclose(inverse(factor), np.linalg.inv(matrix))
+    np.testing.assert_allclose(triangular_inverse(factor) @ factor, np.eye(8), atol=1e-12)
+    np.testing.assert_allclose(log_determinant(factor), np.linalg.slogdet(matrix)[1])
+    middle = matrix + 3 * np.eye(8)
+    right = rng.normal(size=(8, 3))
+    np.testing.assert_allclose(factor @ solve_lower(factor, right), right)
+    np.testing.assert_allclose(factor.T @ solve_lower(factor, right, transposed=True), right)
+    np.testing.assert_allclose(factor.T @ sandwich(factor, middle) @ factor, middle)
+
+
+def test_jitter_grows_until_it_works(matrix):
+    singular = np.ones((5, 5))
+    factor, jitter = cholesky(singular)
+    assert 0.0 < jitter < 1e-9
+    np.testing.assert_allclose(factor @ factor.T, singular, atol=1e-8)
+
+
+def test_indefinite_matrices_are_refused_with_the_cause():
+    with pytest.raises(NotPositiveDefiniteError, match="duplicate rows"):
+        cholesky(np.array([[1.0, 2.0], [2.0, 1.0]]))
+
+
+def test_infinite_matrices_are_refused_with_the_cause():
+    with pytest.raises(NotPositiveDefiniteError, match="not finite"):
+        cholesky(np.array([[1.0, np.inf], [np.inf, 1.0]]))

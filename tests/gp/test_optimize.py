@@ -1,0 +1,78 @@
+"""The optimiser and its progress bar."""
+
+import io
+import sys
+
+import numpy as np
+import pytest
+
+from rio_uq.gp import progress
+from rio_uq.gp.optimize import maximize
+from rio_uq.gp.progress import ProgressBar
+
+BOUNDS = np.array([[-5.0, 5.0], [-5.0, 5.0]])
+
+
+def rosenbrock(x):
+    value = -((1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2)
+    gradient = np.array([2 * (1 - x[0]) + 400 * x[0] * (x[1] - x[0] ** 2), -200 * (x[1] - x[0] ** 2)])
+    return value, gradient
+
+
+def test_finds_a_maximum():
+    found = maximize(rosenbrock, np.array([-1.2, 1.0]), BOUNDS, max_iter=200, tolerance=1e-12)
+    np.testing.assert_allclose(found.x, 1.0, atol=1e-4)
+    assert found.converged
+    assert 0 < found.n_iter <= 200
+
+
+def test_keeps_to_its_bounds():
+    found = maximize(
+        rosenbrock, np.array([3.0, 9.0]), np.array([[2.0, 5.0], [-5.0, 5.0]]), max_iter=200, tolerance=1e-12
+    )
+    assert found.x[0] == 2.0
+
+
+def test_says_so_when_it_stopped_early():
+    found = maximize(rosenbrock, np.array([-1.2, 1.0]), BOUNDS, max_iter=3, tolerance=1e-12)
+    assert not found.converged
+    assert found.n_iter == 3
+    assert "ITERATIONS" in found.message.upper()
+
+
+def test_rounding_next_to_the_optimum_is_convergence():
+    def rough(x):
+        value, gradient = rosenbrock(x)
+        return round(value, 6), gradient
+
+    found = maximize(rough, np.array([1.001, 1.002]), BOUNDS, max_iter=200, tolerance=1e-9)
+    assert found.converged
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("stream", [Terminal(), io.StringIO()])
+def test_progress_bar_shows_bound_iteration_and_time_left(monkeypatch, stream):
+    clock = iter(np.arange(0.0, 1000.0, 10.0))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(sys, "stderr", stream)
+    bar = ProgressBar("on all rows", 100)
+    bar.update(25, -12.5)
+    bar.finish(30, -11.0)
+    text = stream.getvalue()
+    assert "on all rows" in text
+    assert "iteration   25" in text
+    assert "-12.5" in text
+    assert "at most 30 s left" in text
+    assert "done in 20.0 s" in text
+    assert ("\r" in text) == stream.isatty()
+
+
+def test_verbose_writes_to_stderr(capsys):
+    maximize(rosenbrock, np.array([-1.2, 1.0]), BOUNDS, max_iter=50, tolerance=1e-9, verbose=True)
+    captured = capsys.readouterr()
+    assert "done in" in captured.err
+    assert captured.out == ""

@@ -1,0 +1,197 @@
+"""The collapsed bound: gradients, identities with the exact GP and with the uncollapsed bound, ways of walking."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rio_uq.gp import exact, sparse
+from rio_uq.gp.kernels import FAMILIES, io_kernel
+from rio_uq.gp.posterior import predict
+from rio_uq.gp.rows import Rows
+from rio_uq.gp.sparse import CollapsedBound
+
+
+def make_data(rng, n=70, n_outputs=2, **options):
+    rows = rng.normal(size=(n, 4))
+    targets = np.column_stack([np.sin(rows[:, 0]) + 0.3 * rows[:, 3], rows[:, 1] ** 2])[:, :n_outputs]
+    return Rows(rows, targets + 0.1 * rng.normal(size=targets.shape), **options)
+
+
+@pytest.fixture
+def data(rng):
+    return make_data(rng)
+
+
+@pytest.fixture
+def kernel():
+    return io_kernel(3, 1, output_family="rbf+linear", ard=True)
+
+
+def evaluate(kernel, data, points, theta=None, log_noise=None):
+    theta = np.zeros(kernel.n_parameters) if theta is None else theta
+    log_noise = np.log(np.full(data.n_outputs, 0.1)) if log_noise is None else log_noise
+    value, gradients = CollapsedBound(kernel, data, len(points))(theta, log_noise, points)
+    return value, np.concatenate([gradient.ravel() for gradient in gradients])
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("ard", [False, True])
+@pytest.mark.parametrize("family", [*FAMILIES, "rbf+linear"])
+def test_gradient_agrees_with_finite_differences(family, ard, is_weighted, n_outputs, rng, numerical_gradient):
+    data = make_data(rng, n_outputs=n_outputs, block_rows=32, n_jobs=2)
+    if is_weighted:
+        data = replace(data, weight=rng.integers(1, 4, size=70).astype(float))
+    kernel = io_kernel(3, 1, input_family=family, output_family=family, ard=ard)
+    bound, p, q = CollapsedBound(kernel, data, 6), kernel.n_parameters, n_outputs
+    x = np.concatenate([rng.normal(scale=0.3, size=p + q) - 0.5, rng.normal(size=24)])
+
+    def call(x):
+        return bound(x[:p], x[p : p + q], x[p + q :].reshape(6, 4))
+
+    gradient = np.concatenate([part.ravel() for part in call(x)[1]])
+    expected = numerical_gradient(lambda x: call(x)[0], x)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("family", ["matern32", "rbf+linear"])
+def test_with_every_row_as_inducing_point_it_is_the_exact_gp(family, is_weighted, data, rng):
+    kernel = io_kernel(3, 1, input_family=family, output_family="rbf", ard=True)
+    theta, log_noise = rng.normal(scale=0.3, size=kernel.n_parameters), np.log([0.2, 0.1])
+    if is_weighted:
+        data = replace(data, weight=rng.uniform(0.5, 3.0, size=len(data)))
+    likelihood, _ = exact.log_marginal_likelihood(kernel, theta, log_noise, data)
+    value, _ = evaluate(kernel, data, data.rows, theta, log_noise)
+    np.testing.assert_allclose(value, likelihood, rtol=1e-5)
+    new = rng.normal(size=(20, 4))
+    mean, variance = predict(sparse.posterior(kernel, theta, log_noise, data.rows, data), new)
+    expected_mean, expected_variance = predict(exact.posterior(kernel, theta, log_noise, data), new)
+    np.testing.assert_allclose(mean, expected_mean, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(variance, expected_variance, rtol=1e-4, atol=1e-6)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10_000), m=st.integers(1, 30))
+def test_the_bound_is_below_the_likelihood_and_grows_with_the_points(seed, m):
+    rng = np.random.default_rng(seed)
+    data = make_data(rng, n=40, n_outputs=1)
+    kernel = io_kernel(3, 1, output_family="rbf+linear", ard=True)
+    theta, log_noise = rng.normal(scale=0.5, size=kernel.n_parameters), rng.normal(size=1) - 1.0
+    likelihood, _ = exact.log_marginal_likelihood(kernel, theta, log_noise, data)
+    fewer, _ = evaluate(kernel, data, data.rows[:m], theta, log_noise)
+    more, _ = evaluate(kernel, data, data.rows[: m + 5], theta, log_noise)
+    slack = 1e-5 * abs(likelihood)
+    assert fewer <= more + slack
+    assert more <= likelihood + slack
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"block_rows": 512, "n_jobs": 1, "cache_bytes": 0},
+        {"block_rows": 600, "n_jobs": 2},
+        {"block_rows": 700, "n_jobs": 3, "cache_bytes": 0},
+        {"block_rows": 10_000, "n_jobs": 2},
+    ],
+)
+def test_blocks_threads_and_memory_change_nothing(options, is_weighted, kernel, rng):
+    data = make_data(rng, n=2500)
+    if is_weighted:
+        data = replace(data, weight=rng.uniform(0.5, 2.0, size=2500))
+    points = rng.normal(size=(20, 4))
+    value, gradient = evaluate(kernel, data, points)
+    other_value, other_gradient = evaluate(kernel, replace(data, **options), points)
+    np.testing.assert_allclose(other_value, value, rtol=1e-10)
+    np.testing.assert_allclose(other_gradient, gradient, rtol=1e-7, atol=1e-7 * np.abs(gradient).max())
+
+
+def test_a_second_evaluation_in_the_same_memory_gives_the_same(kernel, data, rng):
+    points = rng.normal(size=(9, 4))
+    bound = CollapsedBound(kernel, data, 9)
+    theta, log_noise = np.zeros(kernel.n_parameters), np.log([0.1, 0.2])
+    first = bound(theta, log_noise, points)
+    bound(theta + 0.3, log_noise, points + 0.1)
+    again = bound(theta, log_noise, points)
+    assert first[0] == again[0]
+    for one, other in zip(first[1], again[1], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_order_of_rows_changes_nothing(kernel, rng):
+    data = make_data(rng, n=1500)
+    points = rng.normal(size=(20, 4))
+    order = rng.permutation(1500)
+    value, gradient = evaluate(kernel, data, points)
+    other_value, other_gradient = evaluate(kernel, data.subset(order), points)
+    np.testing.assert_allclose(other_value, value, rtol=1e-10)
+    np.testing.assert_allclose(other_gradient, gradient, rtol=1e-6, atol=1e-7 * np.abs(gradient).max())
+
+
+def test_float32_blocks_are_right_to_their_precision(kernel, rng):
+    data = make_data(rng, n=2000)
+    points = rng.normal(size=(20, 4))
+    value, gradient = evaluate(kernel, data, points)
+    other_value, other_gradient = evaluate(kernel, replace(data, dtype=np.float32), points)
+    np.testing.assert_allclose(other_value, value, rtol=1e-3)
+    np.testing.assert_allclose(other_gradient, gradient, rtol=1e-2, atol=1e-2 * np.abs(gradient).max())
+
+
+def test_a_weight_of_two_is_two_rows(kernel, data, rng):
+    weight = rng.integers(1, 4, size=len(data))
+    repeated = Rows(np.repeat(data.rows, weight, axis=0), np.repeat(data.targets, weight, axis=0))
+    points = rng.normal(size=(10, 4))
+    value, gradient = evaluate(kernel, replace(data, weight=weight.astype(float)), points)
+    other_value, other_gradient = evaluate(kernel, repeated, points)
+    np.testing.assert_allclose(value, other_value, rtol=1e-10)
+    np.testing.assert_allclose(gradient, other_gradient, rtol=1e-7, atol=1e-7 * np.abs(gradient).max())
+
+
+def test_several_outputs_add_up(kernel, data, rng):
+    points, log_noise = rng.normal(size=(10, 4)), np.log([0.1, 0.3])
+    together, _ = evaluate(kernel, data, points, log_noise=log_noise)
+    apart = [
+        evaluate(kernel, replace(data, targets=data.targets[:, [q]]), points, log_noise=log_noise[[q]])[0]
+        for q in (0, 1)
+    ]
+    np.testing.assert_allclose(together, sum(apart), rtol=1e-12)
+
+
+def test_the_uncollapsed_bound_at_the_collapsed_optimum_has_the_same_value(rng):
+    """Σ_i E_q log N(r_i | f_i, σ²) − KL(q(u) ‖ p(u)), written out with q(u) = N(m, S) at its optimum."""
+    data = make_data(rng, n=50, n_outputs=1)
+    kernel = io_kernel(3, 1, output_family="rbf", ard=True)
+    theta, noise = rng.normal(scale=0.3, size=kernel.n_parameters), 0.15
+    points = rng.normal(size=(8, 4))
+    kuu = kernel.matrix(theta, points, points)
+    kuu += 1e-8 * kuu.diagonal().mean() * np.eye(8)
+    kfu, r = kernel.matrix(theta, data.rows, points), data.targets[:, 0]
+    sigma = kuu + kfu.T @ kfu / noise
+    mean = kuu @ np.linalg.solve(sigma, kfu.T @ r) / noise
+    spread = kuu @ np.linalg.solve(sigma, kuu)
+    projection = np.linalg.solve(kuu, kfu.T).T
+    latent_mean = projection @ mean
+    latent_variance = kernel.diagonal(theta, data.rows) - np.einsum("ij,ij->i", projection @ (kuu - spread), projection)
+    expected_likelihood = -0.5 * np.sum(np.log(2 * np.pi * noise) + ((r - latent_mean) ** 2 + latent_variance) / noise)
+    divergence = 0.5 * (
+        np.trace(np.linalg.solve(kuu, spread))
+        + mean @ np.linalg.solve(kuu, mean)
+        - 8
+        + np.linalg.slogdet(kuu)[1]
+        - np.linalg.slogdet(spread)[1]
+    )
+    value, _ = evaluate(kernel, data, points, theta, np.log([noise]))
+    np.testing.assert_allclose(value, expected_likelihood - divergence, rtol=1e-7)
+
+
+def test_memory_does_not_grow_with_rows_when_asked(kernel, rng):
+    data = make_data(rng, n=3000, n_outputs=1, cache_bytes=0, block_rows=512)
+    bound = CollapsedBound(kernel, data, 10)
+    bound(np.zeros(kernel.n_parameters), np.log([0.1]), data.rows[:10])
+    assert not bound._kept
+    assert sum(array.nbytes for array in bound._shared.values()) == 31 * 512 * 8
+    assert CollapsedBound(kernel, replace(data, cache_bytes=2**30), 10).is_cached
