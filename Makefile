@@ -24,6 +24,7 @@ lint: $(VENV)/installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+test: export OMP_NUM_THREADS = 1
 test: lint
 	$(BIN)/python -m pytest -m 'not slow' -n 2 --cov --cov-report=term-missing:skip-covered
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # one of scikit-learn's checks asks for it; SciPy reads it on import
+
 import numpy as np
 import pytest
 

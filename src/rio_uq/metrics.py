@@ -44,7 +44,7 @@ def mae(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike | None = None) -> flo
 
 def nlpd(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:
     """Mean negative log predictive density of the outcomes."""
-    return float(-stats.norm.logpdf(*_arrays(y_true, mean, std)).mean())
+    return float(-stats.norm.logpdf(*_with_std(y_true, mean, std)).mean())
 
 
 def crps(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:
@@ -52,7 +52,7 @@ def crps(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:
 
     With z = (y − mean)/std it is std (z (2 Φ(z) − 1) + 2 φ(z) − 1/√π).
     """
-    outcome, centre, spread = _arrays(y_true, mean, std)
+    outcome, centre, spread = _with_std(y_true, mean, std)
     z = (outcome - centre) / spread
     score = spread * (z * (2.0 * stats.norm.cdf(z) - 1.0) + 2.0 * stats.norm.pdf(z) - 1.0 / np.sqrt(np.pi))
     return float(score.mean())
@@ -69,7 +69,7 @@ def coverage_curve(
 ) -> Array:
     """Share of outcomes inside the central interval of each level, by default of 1 %, 2 %, … 99 %."""
     levels = np.atleast_1d(check_levels(confidence_levels, "confidence_levels"))
-    outcome, centre, spread = _arrays(y_true, mean, std)
+    outcome, centre, spread = _with_std(y_true, mean, std)
     # The level of the smallest central interval that holds the outcome.
     needed = np.abs(2.0 * stats.norm.cdf(outcome, centre, spread) - 1.0).ravel()
     return np.asarray((needed[:, None] <= levels).mean(axis=0))
@@ -83,13 +83,13 @@ def miscalibration_area(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> f
 def interval_width(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike, *, confidence_level: float = 0.95) -> float:
     """Mean width of the central interval of that level, in the units of y."""
     level = check_levels(confidence_level, "confidence_level")
-    _, _, spread = _arrays(y_true, mean, std)
+    _, _, spread = _with_std(y_true, mean, std)
     return float(2.0 * stats.norm.ppf(0.5 + 0.5 * level) * spread.mean())
 
 
 def improvement_ratio(y_true: ArrayLike, mean: ArrayLike, y_pred: ArrayLike) -> float:
     """Share of predictions ``y_pred`` of a model that the corrected ``mean`` has brought nearer to the outcome."""
-    outcome, corrected, model = _arrays(y_true, mean, y_pred)
+    outcome, corrected, model = _arrays(y_true, mean, y_pred=y_pred)
     return float((np.abs(outcome - corrected) < np.abs(outcome - model)).mean())
 
 
@@ -127,17 +127,21 @@ def scorer(metric: Callable[..., float], **options: Any) -> Callable[[Any, Any, 
     return score
 
 
-def _arrays(y_true: ArrayLike, *others: ArrayLike) -> list[Array]:
-    """Arrays of one shape; the third one, if it is there, is a standard deviation or a prediction."""
-    outcome = to_numeric(y_true, "y_true")
-    arrays = [outcome]
-    for name, values in zip(("mean", "std or y_pred"), others, strict=False):
-        array = to_numeric(values, name)
-        if array.shape != outcome.shape:
-            raise ValueError(f"y_true has shape {outcome.shape} and {name} has shape {array.shape}: they have to agree")
-        arrays.append(array)
-    if not outcome.size:
-        raise ValueError("y_true is empty: there is nothing to measure")
-    for array, name in zip(arrays, ("y_true", "mean", "std or y_pred"), strict=False):
+def _arrays(y_true: ArrayLike, mean: ArrayLike, **others: ArrayLike) -> list[Array]:
+    """Finite arrays of one shape."""
+    arrays = {name: to_numeric(values, name) for name, values in {"y_true": y_true, "mean": mean, **others}.items()}
+    shape = arrays["y_true"].shape
+    for name, array in arrays.items():
+        if array.shape != shape:
+            raise ValueError(f"y_true has shape {shape} and {name} has shape {array.shape}: they have to agree")
+        if array.size == 0:
+            raise ValueError(f"{name} is empty: there is nothing to measure")
         check_finite(array, name, "every row needs a value")
+    return list(arrays.values())
+
+
+def _with_std(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> list[Array]:
+    arrays = _arrays(y_true, mean, std=std)
+    if (arrays[2] <= 0.0).any():
+        raise ValueError("std has to be more than zero in every row: a measure of error bars needs error bars")
     return arrays

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -222,6 +223,20 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         -------
         self
         """
+        # On a copy: an error on the way leaves an earlier fit as it was.
+        fresh = copy(self)
+        fresh._fit(X, y, y_pred, sample_weight)
+        self.__dict__ = fresh.__dict__
+        if not self.converged_:
+            warnings.warn(
+                f"the optimiser stopped after {self.n_iter_} iterations before it had converged ({self._gp.message}): "
+                "raise max_iter, or tol if this is good enough",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _fit(self, X: Any, y: Any, y_pred: Any, sample_weight: Any) -> None:
         check_options(self.get_params(deep=False))
         n_rows = _num_samples(X)
         validate_data(self, X, reset=True, skip_check_array=True)
@@ -266,14 +281,6 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         self.noise_variance_ = self._per_output(self._gp.noise_variance)
         self.trust_ = self._per_output(self._gp.trust)
         self.trust_std_ = self._per_output(self._gp.trust_std)
-        if not self.converged_:
-            warnings.warn(
-                f"the optimiser stopped after {self.n_iter_} iterations before it had converged ({self._gp.message}): "
-                "raise max_iter, or tol if this is good enough",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return self
 
     def predict(
         self,

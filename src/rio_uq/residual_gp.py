@@ -37,7 +37,8 @@ class Problem:
         does not depend on the order of the rows.
         """
         # A model may give equal rows predictions that differ in the last digits.
-        size = np.abs(self.y_pred).max(axis=0, initial=np.finfo(float).tiny)
+        size = np.maximum(np.abs(self.y_pred).max(axis=0), np.abs(self.targets).max(axis=0))
+        size[size == 0.0] = 1.0
         keys = np.hstack([self.features, np.round(self.y_pred / size, 10), np.round(self.targets / size, 10)])
         _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         weight = np.bincount(group.ravel(), weights=self.weight).astype(float)
@@ -190,7 +191,8 @@ def fit_residual_gp(
     scales = Scales.of(data, d, prediction)
     bounds = bounds_of(kernel, q, scales)
     points = [unit_start(kernel, q) if starts == "unit" else rio_start(kernel, q, scales)]
-    if starts == "auto" and problem.is_residual and choice.kind == "io" and "linear" in choice.output_family.split("+"):
+    has_slope = choice.kind == "io" and "linear" in choice.output_family.split("+")
+    if starts == "auto" and problem.is_residual and has_slope and scales.model_can_be_beaten:
         points.append(plain_gp_start(kernel, q, scales))
     points += random_starts(points[0], n_restarts, rng)
     trained = train(

@@ -1,12 +1,14 @@
 """Walking over rows."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from rio_uq.gp.rows import Rows, blas_threads, block_rows_for, effective_jobs, sum_over_rows, walk
+from rio_uq.gp.rows import Rows, block_rows_for, effective_jobs, single_blas_thread, sum_over_rows, walk
 
 
 @given(n=st.integers(0, 300), block_rows=st.integers(1, 50), n_jobs=st.integers(1, 4))
@@ -35,22 +37,30 @@ def test_an_error_in_a_thread_reaches_the_caller():
         walk(100, 10, 2, work)
 
 
-def test_blas_has_one_thread_inside_a_walk_and_as_many_as_before_after():
-    def threads():
-        return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
+def blas_threads():
+    return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
 
-    with blas_threads(2):
-        before = threads()
-        inside = walk(10, 5, 1, lambda span, blocks: threads())[0]
-        assert inside == {1}
-        assert threads() == before
+
+def test_blas_has_one_thread_inside_a_walk_and_as_many_as_before_after():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        assert walk(10, 5, 2, lambda span, blocks: blas_threads()) == [{1}, {1}]
+        assert blas_threads() == before
+
+
+def test_blas_is_restored_when_threads_come_and_go_in_any_order():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with ThreadPoolExecutor(4) as executor:
+            list(executor.map(lambda _: walk(100, 10, 2, lambda span, blocks: span), range(50)))
+        assert blas_threads() == before
 
 
 def test_number_of_jobs():
     assert effective_jobs(3) == 3
     assert effective_jobs(-1) >= 1
     assert effective_jobs(-1000) == 1
-    with blas_threads(1):
+    with single_blas_thread:
         assert effective_jobs(None) == 1
 
 

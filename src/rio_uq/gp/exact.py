@@ -18,7 +18,7 @@ import numpy as np
 from rio_uq.gp.kernels import Kernel
 from rio_uq.gp.linalg import cholesky, log_determinant, lower_inverse, solve_lower, triangular_inverse
 from rio_uq.gp.posterior import Posterior
-from rio_uq.gp.rows import Rows, algebra_threads, blas_threads
+from rio_uq.gp.rows import Rows
 from rio_uq.gp.symmetric import RowsMatrix
 from rio_uq.gp.typing import Array
 
@@ -34,18 +34,16 @@ def log_marginal_likelihood(
     alphas = np.empty_like(data.targets, dtype=float)
     precisions = np.zeros((n, n), order="F")
     by_log_noise = np.empty(data.n_outputs)
-    with blas_threads(1):
-        matrix = RowsMatrix(kernel, theta, data.rows)
-        for output, noise in enumerate(np.exp(log_noise)):
-            r = data.targets[:, output]
-            with algebra_threads(n, data.n_jobs):
-                factor = _factor(matrix.value, noise * per_weight)
-                precision = lower_inverse(factor)
-            alphas[:, output] = alpha = _solve(factor, r)
-            precisions += precision
-            value -= 0.5 * (r @ alpha + log_determinant(factor) + excess * np.log(2.0 * np.pi * noise))
-            by_log_noise[output] = 0.5 * (noise * (per_weight @ (alpha**2 - precision.diagonal())) - excess)
-        by_theta = matrix.pullback(alphas, precisions)
+    matrix = RowsMatrix(kernel, theta, data.rows)
+    for output, noise in enumerate(np.exp(log_noise)):
+        r = data.targets[:, output]
+        factor = _factor(matrix.value, noise * per_weight)
+        precision = lower_inverse(factor)
+        alphas[:, output] = alpha = _solve(factor, r)
+        precisions += precision
+        value -= 0.5 * (r @ alpha + log_determinant(factor) + excess * np.log(2.0 * np.pi * noise))
+        by_log_noise[output] = 0.5 * (noise * (per_weight @ (alpha**2 - precision.diagonal())) - excess)
+    by_theta = matrix.pullback(alphas, precisions)
     return float(value), (by_theta, by_log_noise)
 
 

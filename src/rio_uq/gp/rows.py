@@ -8,9 +8,10 @@ the result does not depend on timing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import pairwise
@@ -32,20 +33,32 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-@contextmanager
-def blas_threads(n_threads: int) -> Iterator[None]:
-    """Let BLAS use that many threads inside: threads of rows and threads of BLAS must not multiply."""
-    with _controller().limit(limits=n_threads, user_api="blas"):
-        yield
+class _SingleBlasThread:
+    """BLAS on one thread while anybody is inside, as before when the last one has left.
 
-
-def algebra_threads(size: int, n_jobs: int) -> AbstractContextManager[None]:
-    """BLAS threads for the algebra of (size, size) matrices: on small ones they cost more than they bring.
-
-    Keep products of NumPy out of it, and threads of rows: threads of OpenBLAS that have just worked spin for a
-    while, and take the processor away from others.
+    Threads of rows and threads of BLAS must not multiply. Threads of OpenBLAS also spin for a while after their work
+    and take the processor away from others, so the engine does without them altogether.
     """
-    return blas_threads(n_jobs if size >= 768 else 1)
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._limit = ExitStack()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limit.enter_context(_controller().limit(limits=1, user_api="blas"))
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.close()
+
+
+single_blas_thread = _SingleBlasThread()
 
 
 def effective_jobs(n_jobs: int | None) -> int:
@@ -73,12 +86,20 @@ def walk(n_rows: int, block_rows: int, n_jobs: int, work: Callable[[int, list[Bl
     starts = range(0, n_rows, block_rows)
     blocks = [(i, slice(start, min(start + block_rows, n_rows))) for i, start in enumerate(starts)]
     n_spans = max(1, min(n_jobs, len(blocks)))
-    with blas_threads(1):
-        if n_spans == 1:
-            return [work(0, blocks)]
-        cuts = np.linspace(0, len(blocks), n_spans + 1).round().astype(int)
-        spans = [blocks[a:b] for a, b in pairwise(cuts)]
+    if n_spans == 1:
+        return [work(0, blocks)]
+    cuts = np.linspace(0, len(blocks), n_spans + 1).round().astype(int)
+    spans = [blocks[a:b] for a, b in pairwise(cuts)]
+    with single_blas_thread:
         return list(_executor(n_jobs).map(work, range(n_spans), spans))
+
+
+def in_parallel(work: Callable[[int], Result], items: Iterable[int], n_jobs: int) -> list[Result]:
+    """``work`` of each item, on threads if there are any."""
+    if n_jobs == 1:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(n_jobs) as executor:
+        return list(executor.map(work, items))
 
 
 def sum_over_rows(

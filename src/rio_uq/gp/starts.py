@@ -23,6 +23,9 @@ from rio_uq.gp.typing import Array
 LENGTHSCALE = 0.5
 """Lengthscales start at this times √d of the spread. From half of √d more optima were found than from √d."""
 
+NOTHING_LEFT = 1e6
+"""A model leaves nothing of y if the mean square of y is more than this times that of the residual."""
+
 LENGTHSCALE_DEVIATION, NOISE_DEVIATION = 1.0, 2.0
 """Standard deviations of the weak prior on the logarithms."""
 
@@ -55,8 +58,12 @@ class Scales:
         target = float(np.average((data.targets**2).mean(axis=1), weights=weight))
         outcomes = data.targets + prediction * data.rows[:, n_inputs:][:, : data.n_outputs]
         outcome = float(np.average((outcomes**2).mean(axis=1), weights=weight))
-        tiny = np.finfo(float).tiny
-        return cls(np.where(spread > 0.0, spread, 1.0), max(target, tiny), max(outcome, tiny), prediction)
+        return cls(np.where(spread > 0.0, spread, 1.0), target or 1.0, outcome, prediction)
+
+    @property
+    def model_can_be_beaten(self) -> bool:
+        """Whether a GP without the model is conceivable: not if y is constant, or if the model leaves nothing of it."""
+        return 0.0 < self.outcome < NOTHING_LEFT * self.target
 
     def of_columns(self, term: Term) -> Array:
         """The spread of the columns behind each lengthscale of a term."""
@@ -140,7 +147,7 @@ def _assemble(
 def bounds_of(kernel: Kernel, n_outputs: int, scales: Scales) -> Array:
     """Bounds of the log-parameters and log noise variances, shape (p, 2)."""
     low, high = [], []
-    largest = max(scales.target, scales.outcome)
+    largest = max(scales.target, scales.outcome) if scales.model_can_be_beaten else scales.target
     for term in kernel.terms:
         spread = scales.of_columns(term)
         if term.family == "linear":

@@ -17,7 +17,7 @@ from rio_uq.gp import exact, inducing, sparse
 from rio_uq.gp.kernels import Kernel
 from rio_uq.gp.optimize import Optimum, maximize
 from rio_uq.gp.posterior import Posterior
-from rio_uq.gp.rows import Rows
+from rio_uq.gp.rows import Rows, in_parallel, single_blas_thread
 from rio_uq.gp.starts import Prior
 from rio_uq.gp.typing import Array
 
@@ -167,9 +167,10 @@ def train(
         On those vectors; None maximises the likelihood alone.
     """
     trainer = _Trainer(kernel, data, bounds, settings, rng, prior or Prior.flat(len(bounds)))
-    if settings.subset_rows is not None:
-        starts = [trainer.explore(starts, settings.subset_rows)]
-    return max((trainer.run(start) for start in starts), key=lambda trained: trained.objective)
+    with single_blas_thread:
+        if settings.subset_rows is not None:
+            starts = [trainer.explore(starts, settings.subset_rows)]
+        return max((trainer.run(start) for start in starts), key=lambda trained: trained.objective)
 
 
 @dataclass(frozen=True)
@@ -196,10 +197,12 @@ class _Trainer:
         if is_subset:
             data = data.subset(np.sort(self.rng.choice(len(data), n_rows, replace=False)))
         problem, label = _Exact(self.kernel, data), f"on {len(data)} rows"
-        found = [
-            self._maximize(problem, start, EXPLORING_ITERATIONS, SUBSET_TOLERANCE, f"start {i} {label}")
-            for i, start in enumerate(starts, start=1)
-        ]
+
+        def walk_from(i: int) -> Optimum:
+            return self._maximize(problem, starts[i], EXPLORING_ITERATIONS, SUBSET_TOLERANCE, f"start {i + 1} {label}")
+
+        n_jobs = 1 if self.settings.verbose else data.n_jobs  # two bars at once cannot be read
+        found = in_parallel(walk_from, range(len(starts)), n_jobs)
         best = max(found, key=lambda optimum: optimum.value)
         if is_subset and not best.converged:
             best = self._maximize(problem, best.x, self.settings.max_iter, SUBSET_TOLERANCE, label)

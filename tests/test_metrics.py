@@ -1,0 +1,89 @@
+"""Measures agree with numbers worked out in another way."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, stats
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_val_score
+
+from rio_uq import RIORegressor, metrics
+
+
+@pytest.fixture
+def outcomes(rng):
+    mean, std = rng.normal(size=4000), rng.uniform(0.5, 2.0, size=4000)
+    return mean + std * rng.normal(size=4000), mean, std
+
+
+def test_point_errors(outcomes):
+    y_true, mean, std = outcomes
+    assert metrics.rmse(y_true, mean, std) == pytest.approx(np.sqrt(np.mean((y_true - mean) ** 2)))
+    assert metrics.mae(y_true, mean) == pytest.approx(np.mean(np.abs(y_true - mean)))
+
+
+def test_nlpd_is_the_log_density(outcomes):
+    y_true, mean, std = outcomes
+    expected = np.mean(0.5 * np.log(2 * np.pi * std**2) + (y_true - mean) ** 2 / (2 * std**2))
+    assert metrics.nlpd(*outcomes) == pytest.approx(expected)
+
+
+@given(y=st.floats(-5, 5), mean=st.floats(-3, 3), std=st.floats(0.1, 3))
+def test_crps_is_the_integral_of_the_squared_difference_of_distributions(y, mean, std):
+    below, _ = integrate.quad(lambda x: stats.norm.cdf(x, mean, std) ** 2, mean - 12 * std - abs(y), y)
+    above, _ = integrate.quad(lambda x: stats.norm.sf(x, mean, std) ** 2, y, mean + 12 * std + abs(y))
+    assert metrics.crps([y], [mean], [std]) == pytest.approx(below + above, rel=1e-4, abs=1e-6)
+
+
+def test_coverage_of_a_right_distribution_is_its_level(outcomes):
+    for level in (0.5, 0.68, 0.95):
+        assert metrics.coverage(*outcomes, confidence_level=level) == pytest.approx(level, abs=0.03)
+    curve = metrics.coverage_curve(*outcomes)
+    assert curve.shape == (99,)
+    assert (np.diff(curve) >= 0).all()
+    assert metrics.miscalibration_area(*outcomes) < 0.02
+
+
+def test_coverage_counts_outcomes_inside_the_interval():
+    y_true, mean, std = np.array([0.0, 1.0, 3.0, -2.5]), np.zeros(4), np.ones(4)
+    assert metrics.coverage(y_true, mean, std, confidence_level=0.95) == 0.5
+    assert metrics.miscalibration_area(y_true, mean, 100 * std) > 0.4
+
+
+def test_interval_width(outcomes):
+    y_true, mean, std = outcomes
+    assert metrics.interval_width(y_true, mean, std, confidence_level=0.95) == pytest.approx(2 * 1.959964 * std.mean())
+
+
+def test_improvement_ratio_counts_what_came_nearer():
+    assert metrics.improvement_ratio([1.0, 1.0, 1.0, 1.0], [1.1, 2.0, 1.0, 0.0], [1.2, 1.5, 1.0, 3.0]) == 0.5
+
+
+def test_several_outputs_are_averaged(outcomes):
+    y_true, mean, std = (values.reshape(-1, 2) for values in outcomes)
+    assert metrics.nlpd(y_true, mean, std) == pytest.approx(metrics.nlpd(*outcomes))
+    assert metrics.coverage(y_true, mean, std) == pytest.approx(metrics.coverage(*outcomes))
+
+
+@pytest.mark.parametrize("metric", [metrics.rmse, metrics.nlpd, metrics.crps, metrics.coverage])
+def test_as_scorers(metric, friedman):
+    rio = RIORegressor(Ridge().fit(*friedman), random_state=0, tol=1e-3)
+    scores = cross_val_score(rio, *friedman, cv=2, scoring=metrics.scorer(metric))
+    assert scores.shape == (2,)
+    if metric is not metrics.nlpd:
+        assert (scores <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1.0], [1.0, 2.0], [1.0]), "agree"),
+        (([], [], []), "empty"),
+        (([1.0], [np.nan], [1.0]), "mean contains NaN"),
+        (([1.0], [1.0], [0.0]), "std has to be more than zero"),
+    ],
+)
+def test_bad_input(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.nlpd(*arguments)
