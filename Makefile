@@ -1,4 +1,5 @@
 # make demo   the main job: a neural network on real data, before and after RIO (DATA=my.csv TARGET=price for your own)
+# make bench  the engine beside GPflow and GPyTorch, in one run
 # make test   lint, types and all fast tests with coverage;  make test-slow  the slow ones
 # Each target sets up what it needs in .venv.
 
@@ -32,4 +33,13 @@ test-slow: $(VENV)/installed-test
 	$(BIN)/python -m pytest -m slow -n 2
 
 clean:
-	rm -rf $(VENV) demo-output build dist .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) demo-output build dist .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+PEERS := .venv-peers
+$(PEERS)/installed: benchmarks/requirements-peers.txt
+	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+bench: $(VENV)/installed-demo $(PEERS)/installed
+	$(BIN)/python -m benchmarks.engine --peers-python $(PEERS)/bin/python

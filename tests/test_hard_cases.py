@@ -139,6 +139,6 @@ def test_far_from_the_data_the_std_is_that_of_the_prior(friedman):
     rio = fit(X, y, np.zeros(120), kernel="input")
     _, near = rio.predict(X, y_pred=np.zeros(120), return_std=True)
     _, far = rio.predict(X + 100, y_pred=np.zeros(120), return_std=True)
-    prior = np.sqrt(rio.hyperparameters_["input:rbf"]["variance"] + rio.noise_variance_)
+    prior = np.sqrt(rio.hyperparameters_["input:matern52"]["variance"] + rio.noise_variance_)
     np.testing.assert_allclose(far, prior, rtol=1e-6)
     assert far.min() > 3 * near.max()

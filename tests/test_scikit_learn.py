@@ -144,7 +144,7 @@ def test_polars_columns_by_name(friedman):
 def test_columns_by_number_and_a_fitted_transformer(friedman):
     X, y = friedman
     rio = RIORegressor(Ridge().fit(X, y), features=[0, 1, 2], random_state=0).fit(X, y)
-    assert rio.hyperparameters_["input:rbf"]["lengthscale"].shape == (3,)
+    assert rio.hyperparameters_["input:matern52"]["lengthscale"].shape == (3,)
     scaler = StandardScaler().fit(X)
     other = RIORegressor(Ridge().fit(X, y), features=scaler, random_state=0).fit(X, y)
     assert other._extract.transform is scaler

@@ -141,7 +141,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         *,
         target: str = "residual",
         kernel: str = "io",
-        input_kernel: str = "rbf",
+        input_kernel: str = "matern52",
         output_kernel: str = "rbf+linear",
         ard: bool = True,
         features: Any = None,

@@ -2,9 +2,9 @@
 
 Few rows: the exact log marginal likelihood. Many rows: the collapsed bound on greedily chosen inducing points.
 
-An evaluation on all rows is dear, so the starts are tried on a random subset of the rows, with the exact GP. The one
-that has the highest likelihood after some iterations goes on alone: there until it has converged, then on all rows
-until it has converged again.
+An evaluation on all rows is dear, so the starts are tried in a cheaper way first: with few inducing points and, if
+there are very many rows, on a random subset of them. The one that has the highest bound after some iterations goes on
+alone, and ends on all rows.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ EXACT_ROWS = 2000
 
 FIRST_ROUND = 20
 """Iterations before greedy inducing points are chosen again."""
+
+EXACT_EXPLORING, EXPLORING_POINTS = 1000, 200
+"""Starts are compared by the exact GP up to this many rows, by the sparse one with this many points above."""
 
 EXPLORING_ITERATIONS = 30
 """Iterations after which the starts are compared."""
@@ -60,7 +63,7 @@ class Settings:
     optimize_inducing: bool = False
     max_iter: int = 200
     tolerance: float = 1e-6
-    subset_rows: int | None = 1000
+    subset_rows: int | None = 10_000
     verbose: bool = False
 
     def is_exact(self, n_rows: int) -> bool:
@@ -187,25 +190,34 @@ class _Trainer:
         return self.settings.is_exact(len(self.data))
 
     def explore(self, starts: list[Array], n_rows: int) -> Array:
-        """From each start some way towards its optimum, from the best of them to the optimum, by the exact GP on a
-        random subset of the rows.
-        """
+        """The best of the starts after some iterations; where not all rows took part, its optimum on those that did."""
         is_subset = len(self.data) > n_rows
         if len(starts) == 1 and not is_subset:
             return starts[0]
         data = self.data
         if is_subset:
             data = data.subset(np.sort(self.rng.choice(len(data), n_rows, replace=False)))
-        problem, label = _Exact(self.kernel, data), f"on {len(data)} rows"
+
+        def problem_at(x: Array) -> _Exact | _Sparse:
+            if len(data) <= EXACT_EXPLORING:
+                return _Exact(self.kernel, data)
+            theta, m = x[: self.kernel.n_parameters], min(EXPLORING_POINTS, self.settings.n_inducing)
+            points = inducing.choose("greedy", m, data.rows, self.kernel, theta, self.rng)
+            return _Sparse(self.kernel, data, points, move_points=False)
+
+        problems = [problem_at(start) for start in starts]
 
         def walk_from(i: int) -> Optimum:
-            return self._maximize(problem, starts[i], EXPLORING_ITERATIONS, SUBSET_TOLERANCE, f"start {i + 1} {label}")
+            label = f"start {i + 1} on {len(data)} rows"
+            return self._maximize(problems[i], starts[i], EXPLORING_ITERATIONS, SUBSET_TOLERANCE, label)
 
-        n_jobs = 1 if self.settings.verbose else data.n_jobs  # two bars at once cannot be read
-        found = in_parallel(walk_from, range(len(starts)), n_jobs)
+        # The exact GP works on one thread, so the starts can share the others. Two bars at once could not be read.
+        can_share = len(data) <= EXACT_EXPLORING and not self.settings.verbose
+        found = in_parallel(walk_from, range(len(starts)), data.n_jobs if can_share else 1)
         best = max(found, key=lambda optimum: optimum.value)
         if is_subset and not best.converged:
-            best = self._maximize(problem, best.x, self.settings.max_iter, SUBSET_TOLERANCE, label)
+            label = f"best start on {len(data)} rows"
+            best = self._maximize(problem_at(best.x), best.x, self.settings.max_iter, SUBSET_TOLERANCE, label)
         return best.x
 
     def run(self, x: Array) -> Trained:

@@ -1,0 +1,235 @@
+"""Speed of the engine side by side with its peers, in one run, as ratios.
+
+    python -m benchmarks.engine                    everything, about 20 minutes
+    python -m benchmarks.engine --quick            the two smallest problems
+    python -m benchmarks.engine --peers-python P   the interpreter of the environment with GPflow and GPyTorch
+
+On the same data, from the same start values: one evaluation of the bound and its gradient; a whole fit to the same
+bound; prediction of a million rows with standard deviations. The roofline is the time of the bare BLAS and LAPACK calls
+and ``exp``s on arrays of the same shapes, in the same blocks and on the same threads, measured in the same run.
+Everybody takes turns, and the median counts: this is meant for machines that others use too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.problems import Problem
+from benchmarks.roofline import Roofline
+from rio_uq.gp import sparse
+from rio_uq.gp.kernels import Kernel, io_kernel
+from rio_uq.gp.optimize import maximize
+from rio_uq.gp.posterior import predict
+from rio_uq.gp.rows import Rows, single_blas_thread
+from rio_uq.gp.training import _Sparse
+
+PEERS = ("GPflow SGPR", "GPflow SVGP", "GPyTorch SGPR")
+EVALUATIONS = (
+    Problem(1_000, 8, 50),
+    Problem(36_584, 9, 50),
+    Problem(36_584, 9, 500),
+    Problem(42_800, 384, 50),
+    Problem(463_715, 90, 50),
+)
+FITS = (Problem(1_000, 8, 50), Problem(36_584, 9, 50))
+PREDICTIONS = (Problem(2_000, 9, 50), Problem(2_000, 9, 500))
+N_JOBS = os.cpu_count() or 1
+
+
+class Ours:
+    """The same problem in our engine."""
+
+    def __init__(self, problem: Problem) -> None:
+        arrays = problem.arrays()
+        self.kernel: Kernel = io_kernel(problem.d, 1, ard=problem.ard)
+        self.data = Rows(arrays["rows"], arrays["residuals"], n_jobs=N_JOBS)
+        self.points = arrays["points"]
+        log_lengthscales = np.full(problem.d if problem.ard else 1, np.log(arrays["lengthscale"]))
+        self.theta = np.concatenate([[0.0], log_lengthscales, [0.0, 0.0]])
+        self.log_noise = np.log(arrays["noise_variance"]).reshape(1)
+        self.bound = sparse.CollapsedBound(self.kernel, self.data, problem.m)
+
+    def evaluate(self) -> float:
+        return self.bound(self.theta, self.log_noise, self.points)[0]
+
+    def fit(self, max_iter: int) -> list[tuple[float, float]]:
+        trace: list[tuple[float, float]] = []
+        problem = _Sparse(self.kernel, self.data, self.points, move_points=True)
+        x = np.concatenate([self.theta, self.log_noise])
+        began = time.perf_counter()
+
+        def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+            value, gradient = problem(x)
+            trace.append((time.perf_counter() - began, value))
+            return value, gradient
+
+        bounds = problem.bounds(np.tile([-20.0, 20.0], (len(x), 1)))
+        maximize(objective, problem.start(x), bounds, max_iter=max_iter, tolerance=2.2e-9)
+        return trace
+
+    def predict(self, n_rows: int) -> float:
+        posterior = sparse.posterior(self.kernel, self.theta, self.log_noise, self.points, self.data)
+        rows = np.random.default_rng(0).standard_normal((n_rows, self.data.rows.shape[1]))
+        began = time.perf_counter()
+        predict(posterior, rows, n_jobs=N_JOBS)
+        return time.perf_counter() - began
+
+
+class Peers:
+    """A process in the peers' environment that answers requests."""
+
+    def __init__(self, python: str) -> None:
+        script = Path(__file__).with_name("peers.py")
+        log = open(Path(tempfile.gettempdir()) / "rio-uq-peers.log", "w")  # noqa: SIM115
+        self.process = subprocess.Popen(
+            [python, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+        )
+
+    def ask(self, **request: object) -> dict:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(
+                f"the peers' process has ended with {self.process.wait()}: its log is in the temporary folder"
+            )
+        return json.loads(line)
+
+
+def timed(function: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    function()
+    return time.perf_counter() - began
+
+
+def show(text: str = "") -> None:
+    print(text, flush=True)
+
+
+def evaluations(problems: tuple[Problem, ...], peers: Peers, folder: Path) -> None:
+    show("\n## One evaluation of the bound and its gradient\n")
+    show("| problem | engine | ms | ours is faster by | bound |\n| --- | --- | --- | --- | --- |")
+    for problem in problems:
+        path, ours = problem.save(folder), Ours(problem)
+        roofline = Roofline(ours.bound, N_JOBS)
+        n_rounds = 5 if problem.n * problem.m < 1e7 else 3
+        seconds: dict[str, list[float]] = {name: [] for name in ("rio-uq", "roofline", *PEERS)}
+        bounds = {"rio-uq": ours.evaluate()}
+        for peer in PEERS:
+            for _ in range(n_rounds):
+                with single_blas_thread:
+                    for _ in range(3):
+                        seconds["rio-uq"].append(timed(ours.evaluate))
+                        seconds["roofline"].append(timed(roofline))
+                reply = peers.ask(engine=peer, task="evaluate", problem=str(path), repeats=3)
+                if "error" in reply:
+                    show(f"| {problem.name} | {peer} | failed: {reply['error']} | | |")
+                    break
+                seconds[peer] += reply["seconds"]
+                bounds[peer] = reply["bound"]
+        medians = {name: float(np.median(values)) for name, values in seconds.items() if values}
+        own = medians["rio-uq"]
+        for name, median in medians.items():
+            if name == "roofline":
+                note = f"{100 * median / own:.0f} % of the roofline reached"
+            else:
+                note = "" if name == "rio-uq" else f"{median / own:.1f}×"
+            bound = f"{bounds[name]:.2f}" if name in bounds else ""
+            show(f"| {problem.name} | {name} | {1e3 * median:.2f} | {note} | {bound} |")
+
+
+def fits(problems: tuple[Problem, ...], peers: Peers, folder: Path, max_iter: int) -> None:
+    show(f"\n## A whole fit to the same bound (at most {max_iter} iterations of L-BFGS-B, inducing points move)\n")
+    show("| problem | peer | both reach | peer, s | ours, s | ours is faster by | last bound of peer | ours |")
+    show("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for problem in problems:
+        path = problem.save(folder)
+        with single_blas_thread:
+            own = Ours(problem).fit(max_iter)
+        for peer in PEERS:
+            reply = peers.ask(engine=peer, task="fit", problem=str(path), max_iter=max_iter)
+            if "error" in reply:
+                show(f"| {problem.name} | {peer} | failed: {reply['error']} | | | | | |")
+                continue
+            level = min(max(bound for _, bound in own), max(bound for _, bound in reply["trace"]))
+            ours_s, peer_s = (next(s for s, bound in trace if bound >= level) for trace in (own, reply["trace"]))
+            show(
+                f"| {problem.name} | {peer} | {level:.1f} | {peer_s:.2f} | {ours_s:.2f} | {peer_s / ours_s:.1f}× "
+                f"| {reply['trace'][-1][1]:.1f} | {max(bound for _, bound in own):.1f} |"
+            )
+
+
+def predictions(problems: tuple[Problem, ...], peers: Peers, folder: Path, n_rows: int) -> None:
+    show(f"\n## Prediction of {n_rows:,} rows with standard deviations\n")
+    show("| m | engine | s | ours is faster by |\n| --- | --- | --- | --- |")
+    for problem in problems:
+        path = problem.save(folder)
+        own = float(np.median([Ours(problem).predict(n_rows) for _ in range(3)]))
+        show(f"| {problem.m} | rio-uq | {own:.2f} | |")
+        for peer in PEERS:
+            reply = peers.ask(engine=peer, task="predict", problem=str(path), n_rows=n_rows)
+            seconds = reply.get("seconds")
+            shown = f"{seconds:.2f} | {seconds / own:.1f}×" if seconds else f"failed: {reply['error']} |"
+            show(f"| {problem.m} | {peer} | {shown} |")
+
+
+def memory(problem: Problem) -> None:
+    """Peak memory of one evaluation beyond the data, measured in a process of its own."""
+    ours = Ours(problem)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    ours.evaluate()
+    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+
+
+def show_memory(problem: Problem) -> None:
+    arguments = [sys.executable, "-m", "benchmarks.engine", "--memory", str(problem.n), str(problem.d), str(problem.m)]
+    peak = float(subprocess.run(arguments, capture_output=True, text=True, check=True).stdout)
+    show(f"\nPeak memory of an evaluation beyond the data at {problem.name}: {peak:.0f} MiB")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--quick", action="store_true", help="only the two smallest problems, and fewer rows to predict"
+    )
+    parser.add_argument("--ard", action="store_true", help="one lengthscale for each feature")
+    parser.add_argument("--only", choices=["evaluate", "fit", "predict", "memory"], help="one part")
+    parser.add_argument("--peers-python", default=".venv-peers/bin/python", help="default: %(default)s")
+    parser.add_argument("--memory", nargs=3, type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.memory:
+        memory(Problem(*options.memory))
+        return
+    if not Path(options.peers_python).exists():
+        parser.error(f"{options.peers_python} is not there: `make bench` sets it up, or name one with --peers-python")
+    peers = Peers(options.peers_python)
+    parts = [options.only] if options.only else ["evaluate", "fit", "predict", "memory"]
+    problems = tuple(Problem(p.n, p.d, p.m, options.ard) for p in EVALUATIONS[: 2 if options.quick else None])
+    show(f"rio-uq and its peers on {N_JOBS} processors, float64")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if "evaluate" in parts:
+            evaluations(problems, peers, folder)
+        if "fit" in parts:
+            fits(FITS[: 1 if options.quick else None], peers, folder, max_iter=100)
+        if "predict" in parts:
+            predictions(PREDICTIONS, peers, folder, 100_000 if options.quick else 1_000_000)
+        if "memory" in parts:
+            show_memory(problems[-1])
+
+
+if __name__ == "__main__":
+    main()
