@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -87,13 +88,20 @@ class Ours:
 
 
 class Peers:
-    """A process in the peers' environment that answers requests."""
+    """A process in the peers' environment that answers requests; it is started again when it has died."""
 
     def __init__(self, python: str) -> None:
+        self.python = python
+        self.process = self._start()
+
+    def _start(self) -> subprocess.Popen[str]:
         script = Path(__file__).with_name("peers.py")
-        log = open(Path(tempfile.gettempdir()) / "rio-uq-peers.log", "w")  # noqa: SIM115
-        self.process = subprocess.Popen(
-            [python, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+        return subprocess.Popen(
+            [self.python, str(script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
         )
 
     def ask(self, **request: object) -> dict:
@@ -102,11 +110,12 @@ class Peers:
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(
-                f"the peers' process has ended with {self.process.wait()}: its log is in the temporary folder"
-            )
-        return json.loads(line)
+        if line:
+            return json.loads(line)
+        code = self.process.wait()
+        self.process = self._start()
+        cause = "out of memory" if code == -signal.SIGKILL else f"its process ended with code {code}"
+        return {"error": cause}
 
 
 def timed(function: Callable[[], object]) -> float:

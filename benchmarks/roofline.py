@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rio_uq.gp.linalg import cholesky, inverse, sandwich, solve_lower
+from rio_uq.gp.linalg import cholesky, inverse, triangular_inverse
 from rio_uq.gp.rows import Block, walk
 from rio_uq.gp.sparse import CollapsedBound
 
@@ -39,12 +39,10 @@ class Roofline:
     def __call__(self) -> None:
         walk(self.n, self.block_rows, self.n_jobs, self._forward)
         factor, _ = cholesky(self.matrix)
-        solve_lower(factor, self.matrix)
-        solve_lower(factor, self.matrix)
-        inverse(factor)
-        sandwich(factor, self.matrix)
-        sandwich(factor, self.matrix)
-        cholesky(self.matrix)
+        whitener = triangular_inverse(factor)
+        for _ in range(3):
+            whitener @ self.matrix @ whitener.T
+        inverse(cholesky(self.matrix)[0])
         walk(self.n, self.block_rows, self.n_jobs, self._backward)
 
     def _forward(self, span: int, blocks: list[Block]) -> None:

@@ -190,20 +190,22 @@ class StationaryAt:
     def _sums(self, design: Design, w: Array) -> tuple[Array, Array]:
         return w @ design.columns.T, design.squares @ (self.ones @ w)
 
-    def gradients(self, sums: Sums) -> tuple[Array, Array]:
-        """Gradients of the term's log-parameters and of its points Z from the sums over all blocks."""
+    def by_theta(self, sums: Sums) -> Array:
+        """Gradient of the term's log-parameters from the sums over all blocks."""
         w_columns, w_squares, (by_variance, by_shape) = sums
-        shapes = [by_shape] if self.profile.has_shape else []
-        by_lengthscale, by_points = self._distance_gradients(w_columns, w_squares)
-        return np.array([by_variance, *by_lengthscale, *shapes]), by_points
+        shape = [by_shape] if self.profile.has_shape else []
+        return np.concatenate([[by_variance], self._by_lengthscale(w_columns, w_squares), shape])
 
-    def _distance_gradients(self, w_columns: Array, w_squares: Array) -> tuple[Array, Array]:
-        d = self.z.shape[1]
-        w_x, w_one = w_columns[:, :d], w_columns[:, d + 1]
-        a = self.inverse_squares
+    def by_points(self, sums: Sums) -> Array:
+        """Gradient of the term's points Z from the sums over all blocks."""
+        w_x, w_one = sums[0][:, :-2], sums[0][:, -1:]
+        return np.asarray(-2.0 * self.inverse_squares * (w_x - w_one * self.z))
+
+    def _by_lengthscale(self, w_columns: Array, w_squares: Array) -> Array:
+        w_x, w_one = w_columns[:, :-2], w_columns[:, -1]
         per_column = -2.0 * np.einsum("ij,ij->j", self.z, w_x) + w_one @ self.z**2
-        cross = per_column if len(a) == d else per_column.sum(keepdims=True)
-        return -2.0 * a * (w_squares + cross), -2.0 * a * (w_x - w_one[:, None] * self.z)
+        cross = per_column if len(w_squares) == len(per_column) else per_column.sum(keepdims=True)
+        return np.asarray(-2.0 * self.inverse_squares * (w_squares + cross))
 
 
 class RBFAt(StationaryAt):
@@ -229,11 +231,11 @@ class RBFAt(StationaryAt):
         saved *= adjoint
         return self._sums(design, saved)
 
-    def gradients(self, sums: Sums) -> tuple[Array, Array]:
-        w_columns, w_squares = -0.5 * sums[0], -0.5 * sums[1]
-        by_lengthscale, by_points = self._distance_gradients(w_columns, w_squares)
-        by_variance = sums[0][:, -1].sum()
-        return np.array([by_variance, *by_lengthscale]), by_points
+    def by_theta(self, sums: Sums) -> Array:
+        return np.concatenate([[sums[0][:, -1].sum()], -0.5 * self._by_lengthscale(*sums)])
+
+    def by_points(self, sums: Sums) -> Array:
+        return -0.5 * super().by_points(sums)
 
 
 class LinearAt:
@@ -257,10 +259,12 @@ class LinearAt:
     def backward(self, design: Design, saved: Array, adjoint: Array, scratch: Array) -> Sums:
         return (adjoint @ design.columns.T,)
 
-    def gradients(self, sums: Sums) -> tuple[Array, Array]:
-        by_point = sums[0] * self.variances
-        by_variance = np.einsum("ij,ij->j", self.z, by_point)
-        return (by_variance if len(self.variances) == len(by_variance) else by_variance.sum(keepdims=True)), by_point
+    def by_theta(self, sums: Sums) -> Array:
+        by_variance = np.einsum("ij,ij->j", self.z, self.by_points(sums))
+        return np.asarray(by_variance if len(self.variances) == len(by_variance) else by_variance.sum(keepdims=True))
+
+    def by_points(self, sums: Sums) -> Array:
+        return sums[0] * self.variances
 
 
 @dataclass(frozen=True)
@@ -317,7 +321,8 @@ class Kernel:
         saved = at.saved_arrays(len(rows))
         at.forward(designs, saved)
         by_matrix = np.ascontiguousarray(adjoint.T)
-        return at.gradients(at.backward(designs, saved, by_matrix, np.empty_like(by_matrix)))
+        sums = at.backward(designs, saved, by_matrix, np.empty_like(by_matrix))
+        return at.by_theta(sums), at.by_points(sums)
 
     def designs(self, rows: Array) -> list[Design]:
         """What each term needs of a block of rows (b, n_columns)."""
@@ -387,15 +392,17 @@ class KernelAt:
         walk = zip(self.terms, designs, saved, strict=True)
         return [total for term, design, kept in walk for total in term.backward(design, kept, adjoint, scratch)]
 
-    def gradients(self, sums: list[Array]) -> tuple[Array, Array]:
-        """Gradients of theta and of the points from the sums over all blocks."""
-        by_theta, by_points = [], np.zeros(self.points.shape)
+    def by_theta(self, sums: list[Array]) -> Array:
+        """Gradient of theta from the sums over all blocks."""
         remaining = iter(sums)
+        return np.concatenate([term.by_theta(list(islice(remaining, term.n_sums))) for term in self.terms])
+
+    def by_points(self, sums: list[Array]) -> Array:
+        """Gradient of the points from the sums over all blocks, shape (m, n_columns)."""
+        remaining, total = iter(sums), np.zeros(self.points.shape)
         for spec, term in zip(self.kernel.terms, self.terms, strict=True):
-            theta_part, points_part = term.gradients(list(islice(remaining, term.n_sums)))
-            by_theta.append(theta_part)
-            by_points[:, spec.start : spec.stop] += points_part
-        return np.concatenate(by_theta), by_points
+            total[:, spec.start : spec.stop] += term.by_points(list(islice(remaining, term.n_sums)))
+        return total
 
 
 def io_kernel(

@@ -89,12 +89,6 @@ def inverse(factor: Array) -> Array:
     return whole
 
 
-def sandwich(factor: Array, middle: Array) -> Array:
-    """factor⁻ᵀ middle factor⁻¹ for a symmetric middle."""
-    half = solve_lower(factor, middle, transposed=True)
-    return solve_lower(factor, half.T, transposed=True)
-
-
 def log_determinant(factor: Array) -> float:
     """log |factor · factorᵀ|."""
     return float(2.0 * np.log(factor.diagonal()).sum())

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rio_uq.gp.kernels import Design, Kernel, KernelAt
-from rio_uq.gp.linalg import BASE_JITTER, cholesky, inverse, log_determinant, sandwich, solve_lower
+from rio_uq.gp.linalg import BASE_JITTER, cholesky, inverse, log_determinant, solve_lower, triangular_inverse
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.rows import Block, Rows, block_rows_for, sum_over_rows
 from rio_uq.gp.symmetric import PointsMatrix
@@ -66,7 +66,8 @@ def bound_of(
     """The bound F and its adjoints from K_uu (m, m), noise variances (q,) and statistics: no data, no kernel."""
     m = len(kuu)
     factor, jitter = cholesky(kuu, jitter)
-    v, beta = _whiten(factor, sums)
+    whitener = triangular_inverse(factor)
+    v, beta = whitener @ sums.phi @ whitener.T, whitener @ sums.b
     trace_gap = sums.t - v.trace()
     value = 0.0
     by_phi: Array = np.zeros((m, m))
@@ -87,18 +88,10 @@ def bound_of(
         by_phi += common / (2.0 * noise)
         by_kuu += 0.5 * (common + identity - big)
         gammas[:, q] = gamma / noise
-    by_kuu = sandwich(factor, by_kuu)
+    by_phi, by_kuu = (whitener.T @ middle @ whitener for middle in (by_phi, by_kuu))
     by_kuu[np.diag_indices(m)] += jitter * by_kuu.trace() / m  # the jitter is a share of K's mean diagonal
-    by_b = solve_lower(factor, gammas, transposed=True)
     by_t = -0.5 * float((1.0 / noise_variance).sum())
-    return float(value), Adjoints(sandwich(factor, by_phi), by_b, by_t, by_kuu, by_log_noise)
-
-
-def _whiten(factor: Array, sums: Statistics) -> tuple[Array, Array]:
-    """V = L⁻¹ Φ L⁻ᵀ and β = L⁻¹ b."""
-    half = solve_lower(factor, sums.phi)
-    v = solve_lower(factor, half.T)
-    return 0.5 * (v + v.T), solve_lower(factor, sums.b)
+    return float(value), Adjoints(by_phi, whitener.T @ gammas, by_t, by_kuu, by_log_noise)
 
 
 class _BlockArrays(NamedTuple):
@@ -148,17 +141,18 @@ class CollapsedBound:
     def __call__(self, theta: Array, log_noise: Array, points: Array) -> tuple[float, tuple[Array, Array, Array]]:
         """The bound and its gradients with respect to theta, the log noise variances and the points."""
         at = self.kernel.at(theta, points, self.data.dtype)
-        kuu = PointsMatrix(self.kernel, theta, points)
-        sums = self.statistics(at, theta)
-        value, adjoints = bound_of(kuu.value, np.exp(log_noise), sums, self.jitter)
-        row_theta, row_points = at.gradients(self._pull_back(at, adjoints))
-        kuu_theta, kuu_points = kuu.pullback(adjoints.kuu)
-        _, trace_theta = self.kernel.trace(theta, self.data.total_weight, self.data.moments)
-        by_theta = row_theta + kuu_theta + adjoints.t * trace_theta
-        return value, (by_theta, adjoints.log_noise, row_points + kuu_points)
+        points_matrix = PointsMatrix(at if at.dtype == np.float64 else self.kernel.at(theta, points))
+        t, trace_theta = self.kernel.trace(theta, self.data.total_weight, self.data.moments)
+        sums = self.statistics(at, t)
+        value, adjoints = bound_of(points_matrix.value, np.exp(log_noise), sums, self.jitter)
+        row_sums, kuu_sums = self._pull_back(at, adjoints), points_matrix.pull_back(adjoints.kuu)
+        by_theta = at.by_theta([row + kuu for row, kuu in zip(row_sums, kuu_sums, strict=True)])
+        # Z is both arguments of K_uu.
+        by_points = at.by_points([row + 2.0 * kuu for row, kuu in zip(row_sums, kuu_sums, strict=True)])
+        return value, (by_theta + adjoints.t * trace_theta, adjoints.log_noise, by_points)
 
-    def statistics(self, at: KernelAt, theta: Array) -> Statistics:
-        """The first walk."""
+    def statistics(self, at: KernelAt, t: float) -> Statistics:
+        """The first walk; t is known from the moments of the rows."""
         m = self.n_points
 
         def work(span: int, block: Block) -> list[Array]:
@@ -171,7 +165,6 @@ class CollapsedBound:
             return [stacked @ stacked.T]
 
         (total,) = sum_over_rows(len(self.data), self.block_rows, self.data.n_jobs, work)
-        t, _ = self.kernel.trace(theta, self.data.total_weight, self.data.moments)
         return Statistics(total[:m, :m], total[:m, m:], total.diagonal()[m:], t, self.data.total_weight)
 
     def _pull_back(self, at: KernelAt, adjoints: Adjoints) -> list[Array]:
@@ -223,10 +216,13 @@ def posterior(kernel: Kernel, theta: Array, log_noise: Array, points: Array, dat
     K⁻¹ − Σ⁻¹ = L⁻ᵀ (I − B⁻¹) L⁻¹ = RᵀR with R = (Λ/(σ² + Λ))^½ Qᵀ L⁻¹, in which nothing cancels.
     """
     bound = CollapsedBound(kernel, replace(data, cache_bytes=0), len(points))
-    sums = bound.statistics(kernel.at(theta, points, data.dtype), theta)
+    sums = bound.statistics(
+        kernel.at(theta, points, data.dtype), kernel.trace(theta, data.total_weight, data.moments)[0]
+    )
     factor, _ = cholesky(kernel.matrix(theta, points, points), bound.jitter)
-    v, beta = _whiten(factor, sums)
-    values, vectors = np.linalg.eigh(v)
+    half = solve_lower(factor, sums.phi)
+    v, beta = solve_lower(factor, half.T), solve_lower(factor, sums.b)
+    values, vectors = np.linalg.eigh(0.5 * (v + v.T))
     values = np.maximum(values, 0.0)
     back = np.ascontiguousarray(solve_lower(factor, vectors, transposed=True).T)  # Qᵀ L⁻¹
     noise_variance = np.exp(log_noise)

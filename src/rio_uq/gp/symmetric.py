@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from rio_uq.gp.kernels import Kernel
+from rio_uq.gp.kernels import Kernel, KernelAt
 from rio_uq.gp.typing import Array
 
 BLOCK_COLUMNS = 256
 
 
 class PointsMatrix:
-    """K_uu = k(Z, Z); its pull-back goes to theta and to Z, which is both of its arguments."""
+    """K_uu = k(Z, Z) and its pull-back."""
 
-    def __init__(self, kernel: Kernel, theta: Array, points: Array) -> None:
-        self._at = kernel.at(theta, points)
-        self._designs = kernel.designs(points)
-        self._saved = self._at.saved_arrays(len(points))
-        self._scratch, self.value = np.empty((2, len(points), len(points)))
+    def __init__(self, at: KernelAt) -> None:
+        self._at = at
+        m = len(at.points)
+        self._designs = at.kernel.designs(at.points)
+        self._saved = at.saved_arrays(m)
+        self._scratch, self.value = np.empty((2, m, m))
         self._at.forward(self._designs, self._saved)
         self._at.value(self._designs, self._saved, self._scratch, self.value)
 
-    def pullback(self, adjoint: Array) -> tuple[Array, Array]:
-        """Gradients of Σ adjoint ∘ K_uu for a symmetric adjoint. It can be asked once: it uses up what was kept."""
-        sums = self._at.backward(self._designs, self._saved, adjoint, self._scratch)
-        by_theta, by_second = self._at.gradients(sums)
-        return by_theta, 2.0 * by_second
+    def pull_back(self, adjoint: Array) -> list[Array]:
+        """The sums of the pull-back of a symmetric adjoint to one of the two arguments.
+
+        It can be asked once: it uses up what was kept.
+        """
+        return self._at.backward(self._designs, self._saved, adjoint, self._scratch)
 
 
 class RowsMatrix:
@@ -68,6 +70,6 @@ class RowsMatrix:
             adjoint[:, :size] *= 0.5
             adjoint -= lower.T[block, block.start :]
             adjoint[np.diag_indices(size)] += 0.5 * lower.diagonal()[block]
-            total = total + at.gradients(at.backward(designs, saved, adjoint, scratch))[0]
+            total = total + at.by_theta(at.backward(designs, saved, adjoint, scratch))
         self._blocks.clear()
         return total
