@@ -33,6 +33,7 @@ from rio_uq.gp.kernels import Kernel, io_kernel
 from rio_uq.gp.optimize import maximize
 from rio_uq.gp.posterior import predict
 from rio_uq.gp.rows import Rows, single_blas_thread
+from rio_uq.gp.starts import Scales, bounds_of
 from rio_uq.gp.training import _Sparse
 
 PEERS = ("GPflow SGPR", "GPflow SVGP", "GPyTorch SGPR")
@@ -75,7 +76,8 @@ class Ours:
             trace.append((time.perf_counter() - began, value))
             return value, gradient
 
-        bounds = problem.bounds(np.tile([-20.0, 20.0], (len(x), 1)))
+        scales = Scales.of(self.data, self.data.rows.shape[1] - 1, 0.0)
+        bounds = problem.bounds(bounds_of(self.kernel, 1, scales))
         maximize(objective, problem.start(x), bounds, max_iter=max_iter, tolerance=2.2e-9)
         return trace
 
@@ -87,35 +89,37 @@ class Ours:
         return time.perf_counter() - began
 
 
-class Peers:
-    """A process in the peers' environment that answers requests; it is started again when it has died."""
+class Peer:
+    """A process in the peers' environment that answers requests for one engine on one problem."""
 
-    def __init__(self, python: str) -> None:
-        self.python = python
-        self.process = self._start()
-
-    def _start(self) -> subprocess.Popen[str]:
-        script = Path(__file__).with_name("peers.py")
-        return subprocess.Popen(
-            [self.python, str(script)],
+    def __init__(self, python: str, engine: str, problem: Path) -> None:
+        self.request = {"engine": engine, "problem": str(problem)}
+        self.process = subprocess.Popen(
+            [python, str(Path(__file__).with_name("peers.py"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
         )
 
-    def ask(self, **request: object) -> dict:
+    def __enter__(self) -> Peer:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def ask(self, **task: object) -> dict:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if line:
-            return json.loads(line)
+        if self.process.poll() is None:
+            self.process.stdin.write(json.dumps({**self.request, **task}) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+            if line:
+                return json.loads(line)
         code = self.process.wait()
-        self.process = self._start()
-        cause = "out of memory" if code == -signal.SIGKILL else f"its process ended with code {code}"
-        return {"error": cause}
+        return {"error": "out of memory" if code == -signal.SIGKILL else f"its process ended with code {code}"}
 
 
 def timed(function: Callable[[], object]) -> float:
@@ -128,71 +132,76 @@ def show(text: str = "") -> None:
     print(text, flush=True)
 
 
-def evaluations(problems: tuple[Problem, ...], peers: Peers, folder: Path) -> None:
+def evaluations(problems: tuple[Problem, ...], python: str, folder: Path) -> None:
     show("\n## One evaluation of the bound and its gradient\n")
     show("| problem | engine | ms | ours is faster by | bound |\n| --- | --- | --- | --- | --- |")
     for problem in problems:
         path, ours = problem.save(folder), Ours(problem)
         roofline = Roofline(ours.bound, N_JOBS)
-        n_rounds = 5 if problem.n * problem.m < 1e7 else 3
         seconds: dict[str, list[float]] = {name: [] for name in ("rio-uq", "roofline", *PEERS)}
-        bounds = {"rio-uq": ours.evaluate()}
-        for peer in PEERS:
-            for _ in range(n_rounds):
-                with single_blas_thread:
-                    for _ in range(3):
-                        seconds["rio-uq"].append(timed(ours.evaluate))
-                        seconds["roofline"].append(timed(roofline))
-                reply = peers.ask(engine=peer, task="evaluate", problem=str(path), repeats=3)
-                if "error" in reply:
-                    show(f"| {problem.name} | {peer} | failed: {reply['error']} | | |")
-                    break
-                seconds[peer] += reply["seconds"]
-                bounds[peer] = reply["bound"]
+        bounds, failures = {"rio-uq": ours.evaluate()}, {}
+        for name in PEERS:
+            with Peer(python, name, path) as peer:
+                for _ in range(5 if problem.n * problem.m < 1e7 else 3):
+                    reply = peer.ask(task="evaluate", repeats=3)
+                    if "error" in reply:
+                        failures[name] = reply["error"]
+                        break
+                    seconds[name] += reply["seconds"]
+                    bounds[name] = reply["bound"]
+                    time.sleep(0.2)  # threads of the peer that still spin must not slow us down
+                    with single_blas_thread:
+                        for _ in range(3):
+                            seconds["rio-uq"].append(timed(ours.evaluate))
+                            seconds["roofline"].append(timed(roofline))
         medians = {name: float(np.median(values)) for name, values in seconds.items() if values}
         own = medians["rio-uq"]
         for name, median in medians.items():
+            note = "" if name == "rio-uq" else f"{median / own:.1f}×"
             if name == "roofline":
                 note = f"{100 * median / own:.0f} % of the roofline reached"
-            else:
-                note = "" if name == "rio-uq" else f"{median / own:.1f}×"
             bound = f"{bounds[name]:.2f}" if name in bounds else ""
             show(f"| {problem.name} | {name} | {1e3 * median:.2f} | {note} | {bound} |")
+        for name, failure in failures.items():
+            show(f"| {problem.name} | {name} | {failure} | | |")
 
 
-def fits(problems: tuple[Problem, ...], peers: Peers, folder: Path, max_iter: int) -> None:
+def fits(problems: tuple[Problem, ...], python: str, folder: Path, max_iter: int) -> None:
     show(f"\n## A whole fit to the same bound (at most {max_iter} iterations of L-BFGS-B, inducing points move)\n")
     show("| problem | peer | both reach | peer, s | ours, s | ours is faster by | last bound of peer | ours |")
     show("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for problem in problems:
         path = problem.save(folder)
-        with single_blas_thread:
-            own = Ours(problem).fit(max_iter)
-        for peer in PEERS:
-            reply = peers.ask(engine=peer, task="fit", problem=str(path), max_iter=max_iter)
+        for name in PEERS:
+            with Peer(python, name, path) as peer:
+                reply = peer.ask(task="fit", max_iter=max_iter)
             if "error" in reply:
-                show(f"| {problem.name} | {peer} | failed: {reply['error']} | | | | | |")
+                show(f"| {problem.name} | {name} | {reply['error']} | | | | | |")
                 continue
-            level = min(max(bound for _, bound in own), max(bound for _, bound in reply["trace"]))
+            with single_blas_thread:
+                own = Ours(problem).fit(max_iter)
+            best = max(bound for _, bound in own)
+            level = min(best, max(bound for _, bound in reply["trace"]))
             ours_s, peer_s = (next(s for s, bound in trace if bound >= level) for trace in (own, reply["trace"]))
             show(
-                f"| {problem.name} | {peer} | {level:.1f} | {peer_s:.2f} | {ours_s:.2f} | {peer_s / ours_s:.1f}× "
-                f"| {reply['trace'][-1][1]:.1f} | {max(bound for _, bound in own):.1f} |"
+                f"| {problem.name} | {name} | {level:.1f} | {peer_s:.2f} | {ours_s:.2f} | {peer_s / ours_s:.1f}× "
+                f"| {reply['trace'][-1][1]:.1f} | {best:.1f} |"
             )
 
 
-def predictions(problems: tuple[Problem, ...], peers: Peers, folder: Path, n_rows: int) -> None:
+def predictions(problems: tuple[Problem, ...], python: str, folder: Path, n_rows: int) -> None:
     show(f"\n## Prediction of {n_rows:,} rows with standard deviations\n")
     show("| m | engine | s | ours is faster by |\n| --- | --- | --- | --- |")
     for problem in problems:
         path = problem.save(folder)
         own = float(np.median([Ours(problem).predict(n_rows) for _ in range(3)]))
         show(f"| {problem.m} | rio-uq | {own:.2f} | |")
-        for peer in PEERS:
-            reply = peers.ask(engine=peer, task="predict", problem=str(path), n_rows=n_rows)
+        for name in PEERS:
+            with Peer(python, name, path) as peer:
+                reply = peer.ask(task="predict", n_rows=n_rows)
             seconds = reply.get("seconds")
-            shown = f"{seconds:.2f} | {seconds / own:.1f}×" if seconds else f"failed: {reply['error']} |"
-            show(f"| {problem.m} | {peer} | {shown} |")
+            shown = f"{seconds:.2f} | {seconds / own:.1f}×" if seconds else f"{reply['error']} |"
+            show(f"| {problem.m} | {name} | {shown} |")
 
 
 def memory(problem: Problem) -> None:
@@ -224,18 +233,18 @@ def main() -> None:
         return
     if not Path(options.peers_python).exists():
         parser.error(f"{options.peers_python} is not there: `make bench` sets it up, or name one with --peers-python")
-    peers = Peers(options.peers_python)
+    python = options.peers_python
     parts = [options.only] if options.only else ["evaluate", "fit", "predict", "memory"]
     problems = tuple(Problem(p.n, p.d, p.m, options.ard) for p in EVALUATIONS[: 2 if options.quick else None])
     show(f"rio-uq and its peers on {N_JOBS} processors, float64")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if "evaluate" in parts:
-            evaluations(problems, peers, folder)
+            evaluations(problems, python, folder)
         if "fit" in parts:
-            fits(FITS[: 1 if options.quick else None], peers, folder, max_iter=100)
+            fits(FITS[: 1 if options.quick else None], python, folder, max_iter=100)
         if "predict" in parts:
-            predictions(PREDICTIONS, peers, folder, 100_000 if options.quick else 1_000_000)
+            predictions(PREDICTIONS, python, folder, 100_000 if options.quick else 1_000_000)
         if "memory" in parts:
             show_memory(problems[-1])
 

@@ -1,6 +1,6 @@
 """GPflow and GPyTorch behind one small interface; runs in the peers' own environment, asked by `benchmarks.engine`.
 
-It reads one JSON request a line from standard input and answers with one JSON line:
+It reads one JSON request a line from standard input, all for one engine and one problem, and answers each with one:
 
     {"engine": "GPflow SGPR", "task": "evaluate", "problem": "….npz", "repeats": 5}   → seconds of each, bound
     {"engine": …, "task": "fit", "problem": …, "max_iter": 100}                       → trace of (seconds, bound)
@@ -159,17 +159,16 @@ class GPyTorch:
 ENGINES = {"GPflow": GPflow, "GPyTorch": GPyTorch}
 
 
-def answer(request, made):
-    key = request["engine"], request["problem"]
+def make(request):
     library, kind = request["engine"].split()
-    if key not in made:
-        made.clear()
-        with np.load(request["problem"]) as arrays:
-            made[key] = ENGINES[library](dict(arrays), kind)
-        made[key].evaluate()
-    engine = made[key]
+    with np.load(request["problem"]) as arrays:
+        engine = ENGINES[library](dict(arrays), kind)
+    engine.evaluate()
+    return engine
+
+
+def answer(request, engine):
     if request["task"] == "fit":
-        del made[key]
         return {"trace": engine.fit(request["max_iter"])}
     if request["task"] == "predict":
         rows = np.random.default_rng(0).standard_normal((request["n_rows"], engine.n_columns))
@@ -185,11 +184,13 @@ def answer(request, made):
 
 
 def main():
-    made = {}
+    engine = None
     replies, sys.stdout = sys.stdout, sys.stderr  # libraries that print must not disturb the replies
     for line in sys.stdin:
         try:
-            reply = answer(json.loads(line), made)
+            request = json.loads(line)
+            engine = engine or make(request)
+            reply = answer(request, engine)
         except Exception as error:
             reply = {"error": f"{type(error).__name__}: {error}"[:300]}
         replies.write(json.dumps(reply) + "\n")

@@ -22,13 +22,13 @@ def with_value(array, rows, value):
 
 def test_missing_outcomes_are_named_by_row(friedman):
     X, y = friedman
-    with pytest.raises(ValueError, match=r"y contains NaN.* in 3 rows \(4, 17, 90\).*remove or impute"):
+    with pytest.raises(ValueError, match=r"y contains NaN in 3 rows \(4, 17, 90\).*remove or impute"):
         RIORegressor(Ridge()).fit(X, with_value(y, [4, 17, 90], np.nan))
 
 
 def test_infinite_features_are_named_by_row(friedman):
     X, y = friedman
-    with pytest.raises(ValueError, match=r"X contains infinity.* in 1 row \(7\)"):
+    with pytest.raises(ValueError, match=r"X contains infinity in 1 row \(7\)"):
         RIORegressor(Ridge()).fit(with_value(X, 7, np.inf), y)
 
 
@@ -165,6 +165,9 @@ def test_text_columns_are_named_with_the_remedy(friedman):
     frame = pd.DataFrame(X, columns=list("abcd")).assign(city="Oslo")
     with pytest.raises(ValueError, match=r"column 'city'.*features="):
         RIORegressor(lambda X: X["a"].to_numpy()).fit(frame, y)
+    dates = frame.drop(columns="city").assign(day=pd.Timestamp("2020-01-01"))
+    with pytest.raises(ValueError, match=r"column 'day'.*features="):
+        RIORegressor(lambda X: X["a"].to_numpy()).fit(dates, y)
     with pytest.raises(ValueError, match=r"\['a', 'z'\].*columns are \['a', 'b', 'c', 'd', 'city'\]"):
         RIORegressor(lambda X: X["a"].to_numpy(), features=["a", "z"]).fit(frame, y)
 

@@ -98,6 +98,8 @@ class Transformed:
 
 def _check_column(column: Any, name: Any) -> None:
     try:
+        if np.asarray(column).dtype.kind in "mM":
+            raise TypeError("dates and durations have no unit of their own")
         np.asarray(column, dtype=float)
     except (TypeError, ValueError) as error:
         raise ValueError(

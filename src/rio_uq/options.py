@@ -6,7 +6,7 @@ import numbers
 from typing import Any
 
 from rio_uq.gp.inducing import METHODS
-from rio_uq.gp.kernels import FAMILIES
+from rio_uq.gp.terms import FAMILIES
 from rio_uq.validation import check_choice, check_count
 
 CHOICES = {

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
@@ -19,8 +18,9 @@ from rio_uq.features import extractor
 from rio_uq.gp.rows import effective_jobs
 from rio_uq.gp.training import Settings
 from rio_uq.options import PAPER_SETTINGS, PAPER_VARIANTS, check_options
+from rio_uq.predictive import PredictiveMixin
 from rio_uq.residual_gp import KernelChoice, Problem, fit_residual_gp
-from rio_uq.validation import check_choice, check_count, check_levels, check_target, check_weight
+from rio_uq.validation import check_choice, check_count, check_target, check_weight
 
 Array = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class Decomposition(NamedTuple):
     output: Array
 
 
-class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     """Residual estimation with an I/O kernel: error bars and corrections for a model that you already have.
 
     A Gaussian process is fitted to the residuals ``y − ŷ`` of a model. Its kernel looks at the model's inputs and at
@@ -242,8 +242,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         validate_data(self, X, reset=True, skip_check_array=True)
         outcome = check_target(y, n_rows)
         weight = check_weight(sample_weight, n_rows)
-        if self.kernel != "output":
-            self._extract = extractor(self.features, X, outcome)
+        self._extract = None if self.kernel == "output" else extractor(self.features, X, outcome)
         features = self._features(X)
         self.estimator_ = base_model.fitted(self.estimator, X, outcome, weight)
         self._y_shape = outcome.shape[1:]
@@ -251,15 +250,15 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         self._n_outputs = outcome.shape[1]
         prediction = self._predictions(X, y_pred)
         kept = slice(None) if weight is None else weight > 0.0
-        is_residual = self.target == "residual"
+        self._is_residual = self.target == "residual"
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         self._gp = fit_residual_gp(
             Problem(
                 features[kept],
                 prediction[kept],
-                (outcome - prediction if is_residual else outcome)[kept],
+                (outcome - self._base(prediction))[kept],
                 None if weight is None else weight[kept],
-                is_residual,
+                self._is_residual,
             ),
             KernelChoice(self.kernel, self.input_kernel, self.output_kernel, self.ard),
             self._settings(features.shape[1]),
@@ -330,49 +329,6 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             variance = variance + self._gp.noise_variance
         return self._shaped(base + mean), self._shaped(np.sqrt(variance))
 
-    def predict_interval(self, X: Any, *, confidence_level: Any = 0.95, y_pred: Any = None) -> Array:
-        """Intervals that hold the outcome with the given probability.
-
-        Parameters
-        ----------
-        X, y_pred : as in `predict`
-        confidence_level : float or list of k floats
-            Between 0 and 1.
-
-        Returns
-        -------
-        array of shape (n, 2), or (n, 2, k) for a list
-            Lower and upper bounds; for y of shape (n, q), (n, q, 2) or (n, q, 2, k).
-        """
-        levels = check_levels(confidence_level, "confidence_level")
-        mean, std = self.predict(X, y_pred=y_pred, return_std=True)
-        half = stats.norm.ppf(0.5 + 0.5 * levels) * std[(..., *[None] * levels.ndim)]
-        centre = mean[(..., *[None] * levels.ndim)]
-        return np.stack([centre - half, centre + half], axis=mean.ndim)
-
-    def predict_quantiles(self, X: Any, *, quantiles: Any = (0.05, 0.5, 0.95), y_pred: Any = None) -> Array:
-        """Quantiles of the outcome.
-
-        Parameters
-        ----------
-        X, y_pred : as in `predict`
-        quantiles : float or list of k floats
-            Between 0 and 1.
-
-        Returns
-        -------
-        array of the shape of the prediction, with a last axis of length k for a list
-        """
-        levels = check_levels(quantiles, "quantiles")
-        mean, std = self.predict(X, y_pred=y_pred, return_std=True)
-        new_axis = (..., *[None] * levels.ndim)
-        return np.asarray(mean[new_axis] + stats.norm.ppf(levels) * std[new_axis])
-
-    def predict_dist(self, X: Any, *, y_pred: Any = None) -> Any:
-        """The distribution of each outcome as a frozen `scipy.stats.norm`."""
-        mean, std = self.predict(X, y_pred=y_pred, return_std=True)
-        return stats.norm(mean, std)
-
     def predict_residual(
         self, X: Any, *, y_pred: Any = None, return_std: bool = False, include_noise: bool = True
     ) -> Any:
@@ -405,10 +361,15 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         The kernel is a sum, so the correction is one too. The output part is a function of the prediction alone.
         """
         features, prediction = self._inputs(X, y_pred)
-        parts = {name: self._gp.part(name, features, prediction, self._jobs()) for name in ("input", "output")}
+        input_part, output_part = (
+            self._gp.part(name, features, prediction, self._jobs()) for name in ("input", "output")
+        )
         constant = self._gp.targets.offset + self._base(prediction) - prediction
-        parts["input" if self.kernel == "input" else "output"] += constant
-        return Decomposition(self._shaped(parts["input"]), self._shaped(parts["output"]))
+        if self._gp.posterior.kernel.part("output"):
+            output_part += constant
+        else:
+            input_part += constant
+        return Decomposition(self._shaped(input_part), self._shaped(output_part))
 
     def _settings(self, n_features: int) -> Settings:
         inducing = self.inducing
@@ -439,9 +400,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         return features, self._predictions(X, y_pred)
 
     def _features(self, X: Any) -> Array:
-        if self.kernel == "output":
-            return np.empty((_num_samples(X), 0))
-        return self._extract(X)
+        return np.empty((_num_samples(X), 0)) if self._extract is None else self._extract(X)
 
     def _predictions(self, X: Any, y_pred: Any) -> Array:
         """ŷ of shape (n, q)."""
@@ -455,7 +414,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
 
     def _base(self, prediction: Array) -> Array:
         """What the GP's mean is added to."""
-        return prediction if self.target == "residual" else np.zeros_like(prediction)
+        return prediction if self._is_residual else np.zeros_like(prediction)
 
     def _shaped(self, values: Array) -> Array:
         """(n, q) as the shape of y."""

@@ -24,7 +24,7 @@ def check_finite(array: NDArray[np.float64], name: str, remedy: str) -> None:
     )
     named = ", ".join(map(str, rows[:MAX_ROWS_NAMED])) + (", …" if len(rows) > MAX_ROWS_NAMED else "")
     count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
-    raise ValueError(f"{name} contains {kinds} (NaN or inf) in {count} ({named}): {remedy}")
+    raise ValueError(f"{name} contains {kinds} in {count} ({named}): {remedy}")
 
 
 def to_numeric(values: Any, name: str) -> NDArray[np.float64]:

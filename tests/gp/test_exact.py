@@ -6,9 +6,10 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
 from rio_uq.gp import exact
-from rio_uq.gp.kernels import FAMILIES, io_kernel
+from rio_uq.gp.kernels import io_kernel
 from rio_uq.gp.posterior import covariance, predict
 from rio_uq.gp.rows import Rows
+from rio_uq.gp.terms import FAMILIES
 
 ABSENT = 1e8  # a lengthscale so long that the column does not matter
 

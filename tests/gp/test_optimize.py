@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rio_uq.gp import progress
+from rio_uq.gp.linalg import NotPositiveDefiniteError
 from rio_uq.gp.optimize import maximize
 from rio_uq.gp.progress import ProgressBar
 
@@ -47,6 +48,18 @@ def test_rounding_next_to_the_optimum_is_convergence():
 
     found = maximize(rough, np.array([1.001, 1.002]), BOUNDS, max_iter=200, tolerance=1e-9)
     assert found.converged
+
+
+def test_a_step_that_went_too_far_is_taken_back():
+    def fragile(x):
+        if abs(x[0]) > 2.0:
+            raise NotPositiveDefiniteError("too far")
+        return -((x[0] - 1.5) ** 2) * 1e-3 - x[1] ** 2, np.array([-2e-3 * (x[0] - 1.5), -2 * x[1]])
+
+    found = maximize(fragile, np.array([-1.9, 1.0]), BOUNDS, max_iter=100, tolerance=1e-12)
+    np.testing.assert_allclose(found.x, [1.5, 0.0], atol=1e-2)
+    with pytest.raises(NotPositiveDefiniteError):
+        maximize(fragile, np.array([3.0, 0.0]), BOUNDS, max_iter=100, tolerance=1e-12)
 
 
 class Terminal(io.StringIO):

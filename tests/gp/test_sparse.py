@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rio_uq.gp import exact, sparse
-from rio_uq.gp.kernels import FAMILIES, io_kernel
+from rio_uq.gp.kernels import io_kernel
 from rio_uq.gp.posterior import predict
 from rio_uq.gp.rows import Rows
 from rio_uq.gp.sparse import CollapsedBound
+from rio_uq.gp.terms import FAMILIES
 
 
 def make_data(rng, n=70, n_outputs=2, **options):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
+from rio_uq.gp.linalg import NotPositiveDefiniteError
 from rio_uq.gp.progress import ProgressBar
 from rio_uq.gp.typing import Array
 
@@ -65,8 +66,18 @@ def maximize(
     bar = ProgressBar(label, max_iter) if verbose else None
     n_iter = 0
 
+    lowest = None
+
     def descend(x: Array) -> tuple[float, Array]:
-        value, gradient = objective(x)
+        nonlocal lowest
+        try:
+            value, gradient = objective(x)
+        except NotPositiveDefiniteError:
+            # A step of the line search went too far. Something much worse than the start makes it come back.
+            if lowest is None:
+                raise
+            return lowest + 1e3 * (1.0 + abs(lowest)), np.zeros_like(x)
+        lowest = -value if lowest is None else min(lowest, -value)
         return -value, -gradient
 
     def after_iteration(intermediate_result: OptimizeResult) -> None:

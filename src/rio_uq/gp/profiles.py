@@ -1,6 +1,6 @@
 """Profiles g(ρ) of the stationary kernels k = v g(ρ), where ρ is a squared distance and g(0) = 1.
 
-The RBF kernel is not among them: `rio_uq.gp.kernels` has a shorter way for it.
+The RBF kernel is not among them: `rio_uq.gp.terms` has a shorter way for it.
 
 Each has its value and its slope dg/dρ, written to ``out`` in place. With ``s = √ρ``:
 

@@ -29,15 +29,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rio_uq.gp.kernels import Design, Kernel, KernelAt
+from rio_uq.gp.kernels import Kernel, KernelAt
 from rio_uq.gp.linalg import BASE_JITTER, cholesky, inverse, log_determinant, solve_lower, triangular_inverse
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.rows import Block, Rows, block_rows_for, sum_over_rows
 from rio_uq.gp.symmetric import PointsMatrix
+from rio_uq.gp.terms import Design
 from rio_uq.gp.typing import Array
 
-FLOAT32_JITTER = 1e-4
-"""Whitening divides the rounding of float32 blocks, about 1e-7, by the jitter: with less, gradients become noise."""
+FLOAT32_JITTER = 1e-6
+"""Whitening divides the rounding of float32 blocks, about 1e-7, by the jitter: with less, gradients are noise."""
 
 
 class Statistics(NamedTuple):

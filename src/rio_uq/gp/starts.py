@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rio_uq.gp.kernels import Kernel, Term
+from rio_uq.gp.kernels import Kernel
 from rio_uq.gp.rows import Rows
+from rio_uq.gp.terms import Term
 from rio_uq.gp.typing import Array
 
 LENGTHSCALE = 0.5
