@@ -25,11 +25,11 @@ def split(name):
     return model, X_train, X_test, y_train, y_test
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the paper stops at 1,000 iterations
 @pytest.mark.parametrize(
     ("name", "make", "gain"),
     [
         ("yacht_hydrodynamics.data", RIORegressor, 0.7),
-        ("yacht_hydrodynamics.data", RIORegressor.paper, 0.9),
         ("airfoil_self_noise.dat", RIORegressor.paper, 0.9),
         pytest.param("airfoil_self_noise.dat", RIORegressor, 0.6, marks=pytest.mark.slow),
     ],
