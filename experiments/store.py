@@ -1,0 +1,91 @@
+"""Results, one row for each table × data set × run × method, written as soon as it is known.
+
+A row is appended by one write of one line, so that an interrupted run leaves whole rows only and goes on where it
+stopped.
+"""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import io
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+import pandas as pd
+
+Key = tuple[str, str, int, str]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The measures of one method in one run; None where a method has no such thing."""
+
+    table: str
+    dataset: str
+    run: int
+    method: str
+    rmse: float
+    mae: float
+    nlpd: float | None
+    crps: float | None
+    noise_variance: float | None
+    fit_seconds: float
+    coverage_68: float | None
+    coverage_90: float | None
+    coverage_95: float | None
+    improvement_ratio: float | None
+
+    @property
+    def key(self) -> Key:
+        return self.table, self.dataset, self.run, self.method
+
+
+COLUMNS = [field.name for field in fields(Row)]
+
+
+class Store:
+    """A CSV file of rows; several processes may append to it.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> pd.DataFrame:
+        """All rows; an unfinished last line, left by a process that was killed, is passed over."""
+        if not self.path.exists():
+            return pd.DataFrame(columns=COLUMNS)
+        text = self.path.read_text()
+        whole = text[: text.rfind("\n") + 1]
+        frame = pd.read_csv(io.StringIO(whole or ",".join(COLUMNS) + "\n"))
+        if list(frame.columns) != COLUMNS:
+            raise ValueError(
+                f"{self.path} has the columns {list(frame.columns)}; expected {COLUMNS}: move it out of the way"
+            )
+        return frame.drop_duplicates(subset=COLUMNS[:4], keep="first")
+
+    def keys(self) -> set[Key]:
+        """What is known already."""
+        return {
+            (table, dataset, int(run), method) for table, dataset, run, method in self.read()[COLUMNS[:4]].to_numpy()
+        }
+
+    def append(self, row: Row) -> None:
+        """Add a row, after the last whole line."""
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\n").writerow(["" if value is None else value for value in astuple(row)])
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.path, "a+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            content = file.read()
+            if not content:
+                file.write((",".join(COLUMNS) + "\n").encode())
+            elif not content.endswith(b"\n"):
+                file.truncate(content.rfind(b"\n") + 1)
+            file.write(line.getvalue().encode())
+            file.flush()
