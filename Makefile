@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 EXTRAS_demo := demo
 EXTRAS_test := test
 
+export DATA TARGET
+
 .PHONY: demo test test-slow lint bench clean
 
 $(VENV)/installed-%: pyproject.toml
@@ -18,7 +20,7 @@ $(VENV)/installed-%: pyproject.toml
 	@touch $@
 
 demo: $(VENV)/installed-demo
-	@$(BIN)/python -m examples.demo $(if $(DATA),--data '$(DATA)') $(if $(TARGET),--target '$(TARGET)')
+	@$(BIN)/python -m examples.demo $(if $(DATA),--data "$$DATA") $(if $(TARGET),--target "$$TARGET")
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

@@ -53,12 +53,13 @@ def load(data: str, target: str | None) -> Table:
     if target is None:
         sys.exit("name the column to predict: make demo DATA=my.csv TARGET=price")
     try:
-        table = pd.read_csv(data)
+        table = pd.read_csv(data, sep=None, engine="python")  # commas, semicolons or tabs
     except (OSError, ValueError) as error:
-        sys.exit(f"{data} cannot be read as a table with comma-separated columns: {error}")
+        sys.exit(f"{data} cannot be read as a table of columns: {error}")
     if target not in table.columns:
         sys.exit(f"{data} has no column {target!r}: its columns are {', '.join(map(repr, table.columns))}")
     y = pd.to_numeric(table.pop(target), errors="coerce")
+    table = table.replace([np.inf, -np.inf], np.nan).dropna(axis="columns", how="all")
     known = np.isfinite(y)
     if not known.all():
         print(f"{(~known).sum()} of {len(y)} rows have no number in {target!r} and are left out")
@@ -179,6 +180,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--splits", type=int, default=5, help="number of random splits (default: %(default)s)")
     parser.add_argument("--figure", type=Path, default=Path("demo-output/predictions.png"), help="default: %(default)s")
     options = parser.parse_args(arguments)
+    if options.target and not options.data:
+        parser.error("--target is a column of --data: name that file too")
     if options.splits < 1:
         parser.error(f"--splits has to be at least 1; got {options.splits}")
     tables = [load(options.data, options.target)] if options.data else shipped()

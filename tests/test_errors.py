@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 from rio_uq import RIORegressor
 
@@ -38,15 +40,33 @@ def test_many_bad_rows_are_counted(friedman, rio):
         rio.predict(with_value(X, np.arange(20), np.nan))
 
 
-@pytest.mark.parametrize("bad", [np.zeros(119), np.zeros((120, 1, 1)), np.array(3.0)])
-def test_y_of_the_wrong_shape(bad, friedman):
-    with pytest.raises(ValueError, match="y"):
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (np.zeros(119), "X has 120 rows and y has 119"),
+        (np.zeros((120, 1, 1)), r"y has to have shape \(120,\).*got \(120, 1, 1\)"),
+        (np.array(3.0), r"y has to have shape \(120,\).*got \(\)"),
+        ([[1.0, 2.0], [3.0]] * 60, "y has to be an array of numbers"),
+        (pd.date_range("2020-01-01", periods=120), "y has to be numbers; got datetime64"),
+        (np.full(120, 1e200), "rescale y"),
+        (None, "target y is None"),
+    ],
+)
+def test_y_that_cannot_be(bad, message, friedman):
+    with pytest.raises(ValueError, match=message):
         RIORegressor(Ridge()).fit(friedman[0], bad)
 
 
-def test_no_y_at_all(friedman):
-    with pytest.raises(ValueError, match="y"):
-        RIORegressor(Ridge()).fit(friedman[0], None)
+def test_no_rows(friedman):
+    X, y = friedman
+    with pytest.raises(ValueError, match="0 rows"):
+        RIORegressor(lambda X: X[:, 0]).fit(X[:0], y[:0])
+
+
+def test_masked_outcomes_are_missing(friedman):
+    X, y = friedman
+    with pytest.raises(ValueError, match=r"y contains NaN in 1 row \(3\)"):
+        RIORegressor(Ridge()).fit(X, np.ma.MaskedArray(y, mask=np.arange(120) == 3))
 
 
 def test_text_in_y(friedman):
@@ -118,6 +138,9 @@ def test_not_fitted(method, friedman):
         ("n_restarts", -1, "at least 0"),
         ("tol", 0.0, "between 0 and 1"),
         ("n_jobs", 0, "positive"),
+        ("n_jobs", True, "positive"),
+        ("ard", "no", "True or False"),
+        ("low_memory", "false", "True or False"),
     ],
 )
 def test_unknown_options_list_the_known_ones(option, value, known, friedman):
@@ -130,9 +153,45 @@ def test_an_unknown_variant_of_the_paper():
         RIORegressor.paper(variant="GP")
 
 
-def test_inducing_points_of_the_wrong_shape(friedman):
-    with pytest.raises(ValueError, match=r"inducing has to have shape \(m, 5\)"):
-        RIORegressor(Ridge(), inducing=np.zeros((3, 4))).fit(*friedman)
+@pytest.mark.parametrize("option", ["kernel", "target"])
+def test_the_paper_and_an_option_that_contradicts_its_variant(option):
+    with pytest.raises(ValueError, match=f"{option} follows from the variant"):
+        RIORegressor.paper(**{option: "io"})
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        (np.zeros((3, 4)), r"inducing has to have shape \(m, 5\)"),
+        (np.full((3, 5), np.nan), "inducing contains NaN in 3 rows"),
+        ([["a"] * 5], "inducing has to be numbers"),
+        ([[1.0], [1.0, 2.0]], "inducing has to be an array of numbers"),
+    ],
+)
+def test_inducing_points_that_cannot_be(points, message, friedman):
+    with pytest.raises(ValueError, match=message):
+        RIORegressor(Ridge(), inducing=points).fit(*friedman)
+
+
+def test_parameters_of_a_fitted_model_cannot_be_searched(friedman):
+    model = Ridge(alpha=1.0).fit(*friedman)
+    search = GridSearchCV(RIORegressor(model), {"estimator__alpha": [0.1, 1e6]}, cv=2, error_score="raise")
+    with pytest.raises(ValueError, match=r"the model is fitted.*clone"):
+        search.fit(*friedman)
+    assert model.alpha == 1.0
+    assert RIORegressor(Ridge()).set_params(estimator__alpha=3.0).estimator.alpha == 3.0
+
+
+def test_a_model_without_weights_is_said(friedman):
+    with pytest.warns(UserWarning, match="Pipeline takes no sample_weight"):
+        RIORegressor(make_pipeline(Ridge()), tol=1e-3).fit(*friedman, sample_weight=np.arange(120))
+
+
+def test_text_in_an_array(friedman):
+    X = friedman[0].astype(object)
+    X[3, 0] = "cheap"
+    with pytest.raises(ValueError, match=r"numbers only.*'cheap'.*features="):
+        RIORegressor(lambda X: np.zeros(120)).fit(X, friedman[1])
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.5, 95, [0.5, 1.5], [], "high"])

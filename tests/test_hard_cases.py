@@ -1,5 +1,7 @@
 """Cases that are hard but allowed: they work, quietly, and give sensible numbers."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
@@ -25,8 +27,9 @@ def check(rio, X, y_pred):
 def test_one_row(inference):
     X, y = np.array([[1.0, 2.0]]), np.array([3.0])
     rio = fit(X, y, np.array([2.0]), inference=inference)
-    mean, _ = check(rio, X, np.array([2.0]))
-    assert mean == pytest.approx(3.0)
+    mean, std = check(rio, X, np.array([2.0]))
+    assert 2.0 < mean[0] <= 3.0
+    assert 0.1 < std[0] < 10.0
 
 
 def test_fewer_rows_than_points(rng):
@@ -86,6 +89,7 @@ def test_everything_zero(inference, rng):
 def test_a_constant_model(friedman):
     X, y = friedman
     rio = fit(X, y, np.full(120, 7.0))
+    assert np.isnan(rio.trust_)
     mean, _ = check(rio, X, np.full(120, 7.0))
     assert np.corrcoef(mean, y)[0, 1] > 0.99
 
@@ -142,3 +146,42 @@ def test_far_from_the_data_the_std_is_that_of_the_prior(friedman):
     prior = np.sqrt(rio.hyperparameters_["input:matern52"]["variance"] + rio.noise_variance_)
     np.testing.assert_allclose(far, prior, rtol=1e-6)
     assert far.min() > 3 * near.max()
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "matern12", "matern52", "rational_quadratic"])
+@pytest.mark.parametrize("value", [1e4, 1e7, 1e20, 1e200])
+@INFERENCES
+def test_a_row_far_away_does_not_touch_the_others(inference, value, kernel, friedman):
+    X, y = friedman
+    rio = fit(X, y, X[:, 0], inference=inference, input_kernel=kernel, tol=1e-3)
+    expected = rio.predict(X, y_pred=X[:, 0], return_std=True)
+    moved = X.copy()
+    moved[0, 0] = value
+    mean, std = check(rio, moved, X[:, 0])
+    np.testing.assert_allclose(mean[1:], expected[0][1:], rtol=1e-9)
+    np.testing.assert_allclose(std[1:], expected[1][1:], rtol=1e-7)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e9, 1e12])
+def test_a_large_offset_of_y_does_not_merge_rows(offset, rng):
+    y = offset + 50 * rng.normal(size=300)
+    rio = RIORegressor(kernel="output", random_state=0).fit(np.zeros((300, 1)), y, y_pred=np.full(300, offset))
+    assert np.sqrt(rio.noise_variance_) == pytest.approx(50.0, rel=0.15)
+    assert rio.predict(np.zeros((1, 1)), y_pred=[offset])[0] == pytest.approx(y.mean(), abs=5.0)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_extreme_units_of_the_features(scale, friedman):
+    X, y = friedman
+    expected, _ = check(fit(X, y, X[:, 0]), X, X[:, 0])
+    mean, _ = check(fit(scale * X, y, X[:, 0]), scale * X, X[:, 0])
+    np.testing.assert_allclose(mean, expected, rtol=1e-3)
+
+
+def test_several_threads_at_once(friedman):
+    X, y = friedman
+    rio = fit(X, y, X[:, 0])
+    expected = rio.predict(X, y_pred=X[:, 0])
+    with ThreadPoolExecutor(4) as executor:
+        for answer in executor.map(lambda _: rio.predict(X, y_pred=X[:, 0]), range(20)):
+            np.testing.assert_array_equal(answer, expected)

@@ -1,5 +1,7 @@
 """Measures agree with numbers worked out in another way."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -73,6 +75,13 @@ def test_as_scorers(metric, friedman):
     assert scores.shape == (2,)
     if metric is not metrics.nlpd:
         assert (scores <= 0).all()
+
+
+def test_scorers_can_be_pickled_and_know_their_limits():
+    scorer = pickle.loads(pickle.dumps(metrics.scorer(metrics.coverage, confidence_level=0.9)))
+    assert scorer == metrics.scorer(metrics.coverage, confidence_level=0.9)
+    with pytest.raises(ValueError, match="model's own predictions"):
+        metrics.scorer(metrics.improvement_ratio)
 
 
 @pytest.mark.parametrize(

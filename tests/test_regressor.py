@@ -6,6 +6,7 @@ from scipy import stats
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import cross_val_predict
 
 from rio_uq import RIORegressor, metrics
 from rio_uq.options import PAPER_VARIANTS
@@ -311,7 +312,18 @@ def test_verbose_shows_a_bar(model, friedman, capsys):
     assert "bound" in shown
 
 
-def test_on_a_forest_trained_on_the_same_rows(friedman):
-    forest = RandomForestRegressor(20, random_state=0).fit(*friedman)
-    rio = RIORegressor(forest, random_state=0).fit(*friedman)
-    assert rio.predict(friedman[0]).shape == (120,)
+def test_out_of_fold_predictions_of_a_forest_give_right_error_bars(rng):
+    X = rng.uniform(size=(400, 4))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + rng.normal(size=400)
+    forest = RandomForestRegressor(50, random_state=0).fit(X[:200], y[:200])
+    y_pred = cross_val_predict(forest, X[:200], y[:200], cv=5)
+    rio = RIORegressor(forest, random_state=0).fit(X[:200], y[:200], y_pred=y_pred)
+    mean, std = rio.predict(X[200:], return_std=True)
+    assert metrics.rmse(y[200:], mean) < metrics.rmse(y[200:], forest.predict(X[200:]))
+    assert metrics.coverage(y[200:], mean, std, confidence_level=0.95) == pytest.approx(0.95, abs=0.05)
+
+
+def test_max_iter_is_kept(model, friedman):
+    with pytest.warns(ConvergenceWarning):
+        rio = RIORegressor(model, inference="sparse", n_inducing=20, max_iter=25, tol=1e-12).fit(*friedman)
+    assert rio.n_iter_ <= 25

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,16 @@ def fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | No
     if not needs_fit(model):
         return model
     copy = clone(model)
-    if sample_weight is not None and has_fit_parameter(copy, "sample_weight"):
+    if sample_weight is None:
+        return copy.fit(X, y)
+    if has_fit_parameter(copy, "sample_weight"):
         return copy.fit(X, y, sample_weight=sample_weight)
+    warnings.warn(
+        f"the fit method of {type(copy).__name__} takes no sample_weight: the model is fitted without, and only the GP "
+        "on its residuals is weighted; fit the model yourself to weight it",
+        UserWarning,
+        stacklevel=4,
+    )
     return copy.fit(X, y)
 
 

@@ -64,7 +64,15 @@ class Columns:
         if hasattr(chosen, "columns"):
             for name in chosen.columns:
                 _check_column(chosen[name], name)
-        matrix: NDArray[np.float64] = check_array(chosen, dtype=np.float64, ensure_all_finite=False, input_name="X")
+        try:
+            matrix: NDArray[np.float64] = check_array(chosen, dtype=float, ensure_all_finite=False, input_name="X")
+        except ValueError as error:
+            if "could not convert" not in str(error):
+                raise
+            raise ValueError(
+                f"X does not hold numbers only, which the GP needs ({error}): choose numeric columns with "
+                "features=[...], or encode the others with features=a transformer; the model still gets all of X"
+            ) from error
         check_finite(matrix, "X", REMEDY)
         return matrix
 

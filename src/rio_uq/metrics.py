@@ -17,6 +17,7 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -117,14 +118,22 @@ def scorer(metric: Callable[..., float], **options: Any) -> Callable[[Any, Any, 
     (3,)
     """
 
-    def score(estimator: Any, X: Any, y: Any) -> float:
-        mean, std = estimator.predict(X, return_std=True)
-        value = float(metric(y, mean, std, **options))
-        if metric is coverage:
-            return -abs(value - float(options.get("confidence_level", 0.95)))
-        return -value
+    if metric is improvement_ratio:
+        raise ValueError("improvement_ratio needs the model's own predictions, which a scorer does not have")
+    return _Scorer(metric, options)
 
-    return score
+
+@dataclass(frozen=True)
+class _Scorer:
+    metric: Callable[..., float]
+    options: dict[str, Any]
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        mean, std = estimator.predict(X, return_std=True)
+        value = float(self.metric(y, mean, std, **self.options))
+        if self.metric is coverage:
+            return -abs(value - float(self.options.get("confidence_level", 0.95)))
+        return -value
 
 
 def _arrays(y_true: ArrayLike, mean: ArrayLike, **others: ArrayLike) -> list[Array]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rio_uq.gp.inducing import METHODS
 from rio_uq.gp.terms import FAMILIES
-from rio_uq.validation import check_choice, check_count
+from rio_uq.validation import check_choice, check_count, check_flag
 
 CHOICES = {
     "target": ("residual", "outcome"),
@@ -58,6 +58,8 @@ def check_options(params: dict[str, Any]) -> None:
     check_count(params["max_iter"], "max_iter", at_least=1)
     if not isinstance(params["tol"], numbers.Real) or not 0.0 < float(params["tol"]) < 1.0:
         raise ValueError(f"tol has to be a number between 0 and 1; got {params['tol']!r}")
+    for name in ("ard", "optimize_inducing", "standardize_output", "low_memory"):
+        check_flag(params[name], name)
     n_jobs = params["n_jobs"]
-    if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
+    if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
         raise ValueError(f"n_jobs has to be None, a positive number of threads, or -1 for all; got {n_jobs!r}")

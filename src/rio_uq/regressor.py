@@ -20,7 +20,7 @@ from rio_uq.gp.training import Settings
 from rio_uq.options import PAPER_SETTINGS, PAPER_VARIANTS, check_options
 from rio_uq.predictive import PredictiveMixin
 from rio_uq.residual_gp import KernelChoice, Problem, fit_residual_gp
-from rio_uq.validation import check_choice, check_count, check_target, check_weight
+from rio_uq.validation import check_choice, check_count, check_finite, check_target, check_weight, to_numeric
 
 Array = NDArray[np.float64]
 
@@ -43,12 +43,18 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
     its output. Predictions of the model are then corrected by the residual that the GP expects, and come with the
     uncertainty of what is left. The model itself is not changed, retrained or looked into.
 
+    Residuals should be those of rows that the model has not memorised. A network that was stopped early can be given
+    its own training rows, as in the paper. For forests, boosting and other models that fit their training rows closely,
+    give `fit` other rows, or out-of-fold predictions as ``y_pred`` (`sklearn.model_selection.cross_val_predict`);
+    otherwise the error bars are those of the training rows, and far too small.
+
     Parameters
     ----------
     estimator : estimator, callable or None
         The model: anything with a ``predict`` method, or a function from X to predictions. A fitted model is used as
-        it is. A scikit-learn estimator that is not fitted is cloned and fitted. None if predictions are given as
-        ``y_pred`` to every method.
+        it is. A scikit-learn estimator that is not fitted is cloned and fitted; one that does not show that it is
+        fitted (no attribute ends in "_") can be wrapped in `sklearn.frozen.FrozenEstimator`. None if predictions are
+        given as ``y_pred`` to every method.
     target : {"residual", "outcome"}
         What the GP is fitted to; "outcome" ignores the predictions but in the output kernel.
     kernel : {"io", "input", "output"}
@@ -80,7 +86,7 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
         On the logarithms of lengthscales and noise. "weak" settles what the data leave open, which with few rows and
         many features keeps the GP from memorising; "flat" maximises the likelihood alone.
     max_iter : int
-        Iterations of the optimiser at most.
+        Iterations of the optimiser at most, in the search for the best start and on all rows.
     tol : float
         Relative gain in likelihood of an iteration below which the optimiser has converged.
     dtype : {"float64", "float32"}
@@ -88,7 +94,8 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
     low_memory : bool
         Recompute kernel matrices instead of keeping them: sparse inference in memory that does not grow with the rows.
     n_jobs : int or None
-        Threads; None for as many as BLAS would use, -1 for all processors.
+        Threads; None for as many as BLAS would use, -1 for all processors. Sparse inference and prediction share their
+        rows among them, exact inference its starts.
     random_state : int, RandomState or None
         For the subset of rows in the first stage, random starts and inducing points.
     verbose : bool
@@ -100,7 +107,8 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
         The fitted model.
     trust_, trust_std_ : float or (q,) array
         How much of the model's output the corrected prediction keeps: 1 plus the slope of the output part of the
-        correction on ŷ, with its posterior standard deviation. Near 1 for a good model, near 0 for a useless one.
+        correction on ŷ, with its posterior standard deviation. Near 1 for a good model, near 0 for a useless one, NaN
+        where ŷ is constant.
     hyperparameters_ : dict
         Variances and lengthscales of each part of the kernel, in the units of the data.
     noise_variance_ : float or (q,) array
@@ -203,6 +211,8 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
         ('residual', 'input', 50)
         """
         check_choice(variant, "variant", PAPER_VARIANTS)
+        for name in {"target", "kernel"} & set(options):
+            raise ValueError(f"{name} follows from the variant: choose one of {', '.join(PAPER_VARIANTS)} instead")
         target, kernel = PAPER_VARIANTS[variant]
         return cls(estimator, target=target, kernel=kernel, ard=ard, **{**PAPER_SETTINGS, **options})
 
@@ -217,7 +227,8 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
             Predictions of the model for X, if they are known already, or if they should be others than the model's own
             (out-of-fold predictions, say).
         sample_weight : array of shape (n,), optional
-            How often each row counts. Also given to a model that is fitted here, if it takes weights.
+            How often each row counts: the GP takes their sum for the number of rows it has seen. Also given to a
+            model that is fitted here, if it takes weights.
 
         Returns
         -------
@@ -324,19 +335,23 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
             return self._shaped(mean), covariance[0] if self._y_shape == () else np.moveaxis(covariance, 0, -1)
         if not return_std:
             return self._shaped(base + self._gp.mean(features, prediction, self._jobs()))
+        mean, std = self._mean_and_std(features, prediction, include_noise=include_noise)
+        return self._shaped(base + mean), self._shaped(std)
+
+    def _mean_and_std(self, features: Array, prediction: Array, *, include_noise: bool) -> tuple[Array, Array]:
         mean, variance = self._gp.mean_and_variance(features, prediction, self._jobs())
-        if include_noise:
-            variance = variance + self._gp.noise_variance
-        return self._shaped(base + mean), self._shaped(np.sqrt(variance))
+        return mean, np.sqrt(variance + self._gp.noise_variance if include_noise else variance)
 
     def predict_residual(
         self, X: Any, *, y_pred: Any = None, return_std: bool = False, include_noise: bool = True
     ) -> Any:
         """The correction alone: corrected prediction minus prediction, and the standard deviation if asked for."""
-        _, prediction = self._inputs(X, y_pred)
-        found = self.predict(X, y_pred=prediction, return_std=return_std, include_noise=include_noise)
-        model = self._shaped(prediction)
-        return (found[0] - model, found[1]) if return_std else found - model
+        features, prediction = self._inputs(X, y_pred)
+        constant = self._base(prediction) - prediction
+        if not return_std:
+            return self._shaped(constant + self._gp.mean(features, prediction, self._jobs()))
+        mean, std = self._mean_and_std(features, prediction, include_noise=include_noise)
+        return self._shaped(constant + mean), self._shaped(std)
 
     def sample_y(
         self, X: Any, n_samples: int = 1, random_state: Any = 0, *, y_pred: Any = None, include_noise: bool = True
@@ -374,13 +389,14 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
     def _settings(self, n_features: int) -> Settings:
         inducing = self.inducing
         if not isinstance(inducing, str):
-            inducing = np.asarray(inducing, dtype=float)
+            inducing = to_numeric(inducing, "inducing")
             n_columns = n_features + self._n_outputs
             if inducing.ndim != 2 or inducing.shape[1] != n_columns or not len(inducing):
                 raise ValueError(
                     f"inducing has to have shape (m, {n_columns}): {n_features} standardised features and "
                     f"{self._n_outputs} standardised predictions a row; got {inducing.shape}"
                 )
+            check_finite(inducing, "inducing", "every point needs all of its coordinates")
         return Settings(
             inference=self.inference,
             n_inducing=self.n_inducing,
@@ -425,6 +441,18 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
 
     def _jobs(self) -> int:
         return effective_jobs(self.n_jobs)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of a fitted model stay as they are, since setting them would change the model."""
+        model = params.get("estimator", self.estimator)
+        nested = [name for name in params if name.startswith("estimator__")]
+        if nested and not base_model.needs_fit(model):
+            raise ValueError(
+                f"{', '.join(nested)} cannot be set: the model is fitted, and RIO never changes a fitted model; give "
+                "RIORegressor an unfitted one (sklearn.base.clone(model)) to search over its parameters"
+            )
+        super().set_params(**params)
+        return self
 
     def __sklearn_clone__(self) -> Self:
         """A fitted model stays the one it is; the rest is cloned as usual."""

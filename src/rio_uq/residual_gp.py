@@ -37,15 +37,19 @@ class Problem:
         does not depend on the order of the rows.
         """
         # A model may give equal rows predictions that differ in the last digits.
-        size = np.maximum(np.abs(self.y_pred).max(axis=0), np.abs(self.targets).max(axis=0))
-        size[size == 0.0] = 1.0
-        keys = np.hstack([self.features, np.round(self.y_pred / size, 10), np.round(self.targets / size, 10)])
+        keys = np.hstack([self.features, _rounded(self.y_pred), _rounded(self.targets)])
         _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         weight = np.bincount(group.ravel(), weights=self.weight).astype(float)
         unit = bool((weight == 1.0).all())
         return Problem(
             self.features[first], self.y_pred[first], self.targets[first], None if unit else weight, self.is_residual
         )
+
+
+def _rounded(values: Array) -> Array:
+    """To ten digits of the spread of each column."""
+    spread = np.ptp(values, axis=0)
+    return np.asarray(np.round((values - values[0]) / np.where(spread > 0.0, spread, 1.0), 10))
 
 
 @dataclass(frozen=True)
@@ -178,6 +182,8 @@ def fit_residual_gp(
         rounding = np.maximum(4.0 * np.finfo(float).eps * largest, np.finfo(float).tiny ** 0.25)
         outputs = Scaling.standardizing(y_pred, weight)
         targets = Scaling.standardizing(problem.targets, weight, rounding)
+        if len(features) == 1:  # one residual is all that is known of their size
+            targets = Scaling(np.zeros(q), np.maximum(np.abs(problem.targets[0]), rounding))
     else:
         outputs, targets = Scaling.identity(q), Scaling.identity(q)
 
@@ -217,7 +223,8 @@ def fit_residual_gp(
 
 
 def _output_slope(posterior: Posterior, rows: Array, n_inputs: int) -> tuple[Array, Array]:
-    """Mean and standard deviation of the slope of the output part on ŷ, for each output, in scaled units.
+    """Mean and standard deviation of the slope of the output part on ŷ, for each output, in scaled units; NaN where ŷ
+    is constant.
 
     The least-squares slope over given rows is a linear functional a·f of the output part f, so with C the rows its
     posterior mean is aᵀ k(C, Z) W, and its prior variance aᵀ k(C, C) a is reduced as any other.
@@ -229,6 +236,8 @@ def _output_slope(posterior: Posterior, rows: Array, n_inputs: int) -> tuple[Arr
     ordered = np.argsort(rows[:, n_inputs], kind="stable")
     chosen = rows[ordered[np.linspace(0, len(rows) - 1, min(TRUST_ROWS, len(rows))).round().astype(int)]]
     y_pred = chosen[:, n_inputs:]
+    if not np.ptp(y_pred, axis=0).all():
+        return np.full(q, np.nan), np.full(q, np.nan)
     functional = np.linalg.pinv(y_pred - y_pred.mean(axis=0)).T  # (rows, q)
     part = posterior.of_terms(terms)
     cross = part.kernel.matrix(part.theta, part.points, chosen) @ functional

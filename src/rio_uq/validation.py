@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_ROWS_NAMED = 5
+LARGEST = 1e150
 
 
 def check_finite(array: NDArray[np.float64], name: str, remedy: str) -> None:
@@ -31,17 +32,21 @@ def to_numeric(values: Any, name: str) -> NDArray[np.float64]:
     """Values as a float64 array, or an error that says what they are instead."""
     if hasattr(values, "toarray"):
         raise TypeError(f"{name} is a sparse matrix, and has to be dense: call its toarray() first")
-    array = np.asarray(values)
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(float), np.nan)
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"{name} has to be an array of numbers, the same number in every row: {error}") from error
     if np.iscomplexobj(array):
         raise ValueError(f"Complex data not supported: {name} has to be real numbers")
     try:
+        if array.dtype.kind in "mMUS":
+            raise TypeError("not a number")
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} has to be numbers; got {array.dtype.name} such as {_example(array)!r}") from error
-
-
-def _example(array: NDArray[Any]) -> Any:
-    return array.flat[0] if array.size else None
+        example = array.flat[0] if array.size else None
+        raise ValueError(f"{name} has to be numbers; got {array.dtype.name} such as {example!r}") from error
 
 
 def check_choice(value: Any, name: str, known: Collection[str]) -> None:
@@ -54,6 +59,12 @@ def check_count(value: Any, name: str, *, at_least: int) -> None:
     """Raise unless the value is a whole number of that size."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < at_least:
         raise ValueError(f"{name} has to be a whole number of at least {at_least}; got {value!r}")
+
+
+def check_flag(value: Any, name: str) -> None:
+    """Raise unless the value is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} has to be True or False; got {value!r}")
 
 
 def check_levels(values: Any, name: str) -> NDArray[np.float64]:
@@ -69,11 +80,15 @@ def check_target(y: Any, n_rows: int) -> NDArray[np.float64]:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None: give the outcomes as the second argument")
     target = to_numeric(y, "y")
+    if n_rows == 0:
+        raise ValueError("X has 0 rows (0 sample(s)): at least one row is needed to fit")
     if target.ndim not in (1, 2) or target.size == 0:
         raise ValueError(f"y has to have shape ({n_rows},), or ({n_rows}, q) for q outputs; got {target.shape}")
     if len(target) != n_rows:
         raise ValueError(f"X has {n_rows} rows and y has {len(target)}: they have to be the same rows")
     check_finite(target, "y", "remove or impute them before fit")
+    if np.abs(target).max() > LARGEST:
+        raise ValueError(f"y has values of size {np.abs(target).max():.0e}, whose squares overflow: rescale y")
     return target
 
 

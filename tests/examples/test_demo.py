@@ -53,6 +53,20 @@ def test_what_cannot_be_is_said_in_a_sentence(arguments, message, table, tmp_pat
         demo.main([argument.format(path=path) for argument in arguments])
 
 
+def test_semicolons_infinities_and_empty_columns(table, tmp_path, capsys):
+    table.loc[11, "a"] = np.inf
+    path = tmp_path / "my.csv"
+    table.assign(empty=np.nan).to_csv(path, index=False, sep=";")
+    demo.main(["--data", str(path), "--target", "price", "--splits", "1", "--figure", str(tmp_path / "figure.png")])
+    assert "79 rows, 3 columns" in capsys.readouterr().out
+
+
+def test_a_target_without_data(capsys):
+    with pytest.raises(SystemExit):
+        demo.main(["--target", "price"])
+    assert "--data" in capsys.readouterr().err
+
+
 def test_at_least_one_split(capsys):
     with pytest.raises(SystemExit):
         demo.main(["--splits", "0"])

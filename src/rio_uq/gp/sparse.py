@@ -146,7 +146,7 @@ class CollapsedBound:
         t, trace_theta = self.kernel.trace(theta, self.data.total_weight, self.data.moments)
         sums = self.statistics(at, t)
         value, adjoints = bound_of(points_matrix.value, np.exp(log_noise), sums, self.jitter)
-        row_sums, kuu_sums = self._pull_back(at, adjoints), points_matrix.pull_back(adjoints.kuu)
+        row_sums, kuu_sums = self._row_sums(at, adjoints), points_matrix.pullback_sums(adjoints.kuu)
         by_theta = at.by_theta([row + kuu for row, kuu in zip(row_sums, kuu_sums, strict=True)])
         # Z is both arguments of K_uu.
         by_points = at.by_points([row + 2.0 * kuu for row, kuu in zip(row_sums, kuu_sums, strict=True)])
@@ -168,7 +168,7 @@ class CollapsedBound:
         (total,) = sum_over_rows(len(self.data), self.block_rows, self.data.n_jobs, work)
         return Statistics(total[:m, :m], total[:m, m:], total.diagonal()[m:], t, self.data.total_weight)
 
-    def _pull_back(self, at: KernelAt, adjoints: Adjoints) -> list[Array]:
+    def _row_sums(self, at: KernelAt, adjoints: Adjoints) -> list[Array]:
         """The second walk: the sums of the kernel's pull-back over all rows."""
         left = np.hstack([2.0 * adjoints.phi, adjoints.b]).astype(self.data.dtype)
 

@@ -27,8 +27,8 @@ LENGTHSCALE = 0.5
 NOTHING_LEFT = 1e6
 """A model leaves nothing of y if the mean square of y is more than this times that of the residual."""
 
-LENGTHSCALE_DEVIATION, NOISE_DEVIATION = 1.0, 2.0
-"""Standard deviations of the weak prior on the logarithms."""
+LENGTHSCALE_DEVIATION, NOISE_DEVIATION, NOISE_SHARE = 1.0, 1.0, 0.3
+"""The weak prior: standard deviations on the logarithms, and the noise it expects as a share of the targets."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Prior:
 
 
 def weak_prior(kernel: Kernel, n_outputs: int, scales: Scales) -> Prior:
-    """Lengthscales around √d of the spread of their columns, noise around a tenth of the targets, each give or take.
+    """Lengthscales around √d of the spread of their columns, noise around a third of the targets, each give or take.
 
     Variances have none.
     """
@@ -108,7 +108,7 @@ def weak_prior(kernel: Kernel, n_outputs: int, scales: Scales) -> Prior:
         mean[is_lengthscale] = lengthscales if is_lengthscale.any() else []
         means.append(mean)
         precisions.append(is_lengthscale / LENGTHSCALE_DEVIATION**2)
-    means.append(np.full(n_outputs, np.log(0.1 * scales.target)))
+    means.append(np.full(n_outputs, np.log(NOISE_SHARE * scales.target)))
     precisions.append(np.full(n_outputs, 1.0 / NOISE_DEVIATION**2))
     return Prior(np.concatenate(means), np.concatenate(precisions))
 

@@ -22,7 +22,7 @@ class PointsMatrix:
         self._at.forward(self._designs, self._saved)
         self._at.value(self._designs, self._saved, self._scratch, self.value)
 
-    def pull_back(self, adjoint: Array) -> list[Array]:
+    def pullback_sums(self, adjoint: Array) -> list[Array]:
         """The sums of the pull-back of a symmetric adjoint to one of the two arguments.
 
         It can be asked once: it uses up what was kept.

@@ -142,6 +142,7 @@ class StationaryAt:
         self.variance = float(np.exp(theta[0]))
         self.inverse_squares = np.exp(-2.0 * theta[1 : 1 + term.n_scales])
         self.squared_norms = np.einsum("ij,ij->i", z * self.inverse_squares, z)
+        self.row_norms = self.squared_norms.astype(dtype)
         self.row_scales = self.inverse_squares.astype(dtype)
         self.ones = np.ones(len(z), dtype=dtype)
         self._prepare(term, theta, dtype)
@@ -160,10 +161,10 @@ class StationaryAt:
         columns = design.columns
         np.dot(self.row_scales, design.squares, out=columns[-2])
         np.matmul(self.left, columns, out=saved)
-        # Rounding leaves ρ of equal rows at about ±ε|x/l|². It has to be an exact zero there: √ρ and 1/√ρ
+        # Rounding leaves ρ of equal rows at about ±ε(|z/l|² + |x/l|²). It has to be an exact zero there: √ρ and 1/√ρ
         # of the Matérn kernels would blow the rounding up.
-        size = float(columns[-2].max(initial=0.0) + self.squared_norms.max(initial=0.0))
-        saved *= saved > 8.0 * np.finfo(saved.dtype).eps * size
+        rounding = 8.0 * np.finfo(saved.dtype).eps
+        saved *= saved > np.add.outer(rounding * self.row_norms, rounding * columns[-2])
 
     def value(self, design: Design, saved: Array, scratch: Array) -> Array:
         """k(Z, c) of the block: ``saved`` itself or ``scratch``."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from rio_uq.gp import exact, inducing, sparse
 from rio_uq.gp.kernels import Kernel
+from rio_uq.gp.linalg import NotPositiveDefiniteError
 from rio_uq.gp.optimize import Optimum, maximize
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.rows import Rows, in_parallel, single_blas_thread
@@ -209,7 +210,11 @@ class _Trainer:
 
         def walk_from(i: int) -> Optimum:
             label = f"start {i + 1} on {len(data)} rows"
-            return self._maximize(problems[i], starts[i], EXPLORING_ITERATIONS, SUBSET_TOLERANCE, label)
+            max_iter = min(EXPLORING_ITERATIONS, self.settings.max_iter)
+            try:
+                return self._maximize(problems[i], starts[i], max_iter, SUBSET_TOLERANCE, label)
+            except NotPositiveDefiniteError as error:  # one of the others may do
+                return Optimum(starts[i], -np.inf, 0, False, str(error))
 
         # The exact GP works on one thread, so the starts can share the others. Two bars at once could not be read.
         can_share = len(data) <= EXACT_EXPLORING and not self.settings.verbose
@@ -229,7 +234,8 @@ class _Trainer:
         n_iter = 0
         for max_iter in rounds:
             problem = self._problem_at(x)
-            found = self._maximize(problem, x, max_iter, self.settings.tolerance, f"on all {len(self.data)} rows")
+            label, left = f"on all {len(self.data)} rows", max(1, max_iter - n_iter)
+            found = self._maximize(problem, x, left, self.settings.tolerance, label)
             n_iter += found.n_iter
             x = found.x[: len(self.bounds)]
         bound = found.value - self.prior(found.x)[0]
