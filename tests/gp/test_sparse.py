@@ -194,5 +194,5 @@ def test_memory_does_not_grow_with_rows_when_asked(kernel, rng):
     bound = CollapsedBound(kernel, data, 10)
     bound(np.zeros(kernel.n_parameters), np.log([0.1]), data.rows[:10])
     assert not bound._kept
-    assert sum(array.nbytes for array in bound._shared.values()) == 31 * 512 * 8
+    assert sum(array.nbytes for array in bound._shared.values()) == 20 * 512 * 8
     assert CollapsedBound(kernel, replace(data, cache_bytes=2**30), 10).is_cached

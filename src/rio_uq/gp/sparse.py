@@ -19,7 +19,7 @@ Several outputs share Φ and K, have a noise variance each, and add up. A second
     ∂F/∂k_i = w_i (2 (∂F/∂Φ) k_i + (∂F/∂b) r_i)
 
 through the kernel. With the targets stacked below the kernel matrix of a block, [k; r], the first walk is one
-product [k; r][k; r]ᵀ and the second one is [2 ∂F/∂Φ, ∂F/∂b][k; r].
+product [k; r][k; r]ᵀ and the second one is [2 ∂F/∂Φ, ∂F/∂b][k; r]; with weights, both are of √w [k; r].
 """
 
 from __future__ import annotations
@@ -96,13 +96,13 @@ def bound_of(
 
 
 class _BlockArrays(NamedTuple):
-    """The arrays in which a block of b rows is worked off; the last three are shared by a thread's blocks."""
+    """The arrays in which a block of b rows is worked off; the last two are shared by a thread's blocks."""
 
     designs: list[Design]
     saved: list[Array]
+    stacked: Array  # (m + q, b)
     scratch: Array  # (m, b)
     adjoint: Array  # (m, b)
-    stacked: Array  # (m + q, b)
 
 
 class CollapsedBound:
@@ -133,7 +133,7 @@ class CollapsedBound:
         self._shared: dict[int, Array] = {}
 
     def _bytes_to_cache(self) -> int:
-        per_row = 0
+        per_row = self.n_points + self.data.n_outputs
         for term in self.kernel.terms:
             is_linear = term.family == "linear"
             per_row += term.stop - term.start + term.n_scales + (0 if is_linear else 2 + self.n_points)
@@ -157,11 +157,7 @@ class CollapsedBound:
         m = self.n_points
 
         def work(span: int, block: Block) -> list[Array]:
-            arrays = self._arrays(at, span, block)
-            at.forward(arrays.designs, arrays.saved)
-            stacked = self._stack(at, arrays, block)
-            if self.data.weight is not None:
-                stacked *= np.sqrt(self.data.weight[block[1]])
+            stacked = self._forward(at, self._arrays(at, span, block), block)
             stacked = stacked.astype(float, copy=False)  # float32 sums would not be positive semidefinite
             return [stacked @ stacked.T]
 
@@ -175,19 +171,23 @@ class CollapsedBound:
         def work(span: int, block: Block) -> list[Array]:
             arrays = self._arrays(at, span, block)
             if not self.is_cached:
-                at.forward(arrays.designs, arrays.saved)
-            adjoint = np.matmul(left, self._stack(at, arrays, block), out=arrays.adjoint)
+                self._forward(at, arrays, block)
+            adjoint = np.matmul(left, arrays.stacked, out=arrays.adjoint)
             if self.data.weight is not None:
-                adjoint *= self.data.weight[block[1]]
+                adjoint *= np.sqrt(self.data.weight[block[1]])
             return at.backward(arrays.designs, arrays.saved, adjoint, arrays.scratch)
 
         return sum_over_rows(len(self.data), self.block_rows, self.data.n_jobs, work)
 
-    def _stack(self, at: KernelAt, arrays: _BlockArrays, block: Block) -> Array:
-        """The kernel matrix of a block with its targets below, [k; r], shape (m + q, b)."""
-        at.value(arrays.designs, arrays.saved, arrays.scratch, arrays.stacked[: self.n_points])
-        arrays.stacked[self.n_points :] = self.data.targets[block[1]].T
-        return arrays.stacked
+    def _forward(self, at: KernelAt, arrays: _BlockArrays, block: Block) -> Array:
+        """The kernel matrix of a block with its targets below, √w [k; r], shape (m + q, b)."""
+        stacked, m = arrays.stacked, self.n_points
+        at.forward(arrays.designs, arrays.saved)
+        at.value(arrays.designs, arrays.saved, arrays.scratch, stacked[:m])
+        stacked[m:] = self.data.targets[block[1]].T
+        if self.data.weight is not None:
+            stacked *= np.sqrt(self.data.weight[block[1]])
+        return stacked
 
     def _arrays(self, at: KernelAt, span: int, block: Block) -> _BlockArrays:
         """The arrays of a block: kept from walk to walk, or made anew."""
@@ -196,14 +196,14 @@ class CollapsedBound:
             return self._kept[index]
         b, m, q = rows.stop - rows.start, self.n_points, self.data.n_outputs
         if span not in self._shared:
-            self._shared[span] = np.empty((3 * m + q) * self.block_rows, dtype=self.data.dtype)
+            self._shared[span] = np.empty(2 * m * self.block_rows, dtype=self.data.dtype)
         shared = self._shared[span]
         arrays = _BlockArrays(
             designs=self.kernel.designs(np.asarray(self.data.rows[rows], dtype=self.data.dtype)),
             saved=at.saved_arrays(b),
             scratch=shared[: m * b].reshape(m, b),
             adjoint=shared[m * b : 2 * m * b].reshape(m, b),
-            stacked=shared[2 * m * b : (3 * m + q) * b].reshape(m + q, b),
+            stacked=np.empty((m + q, b), dtype=self.data.dtype),
         )
         if self.is_cached:
             self._kept[index] = arrays
