@@ -7,7 +7,7 @@ For several random splits it trains a network as in the paper, fits RIO to its r
 predictions and their error bars are before and after. Before RIO, the network has one error bar for all predictions:
 the spread of its residuals on the rows it was trained on.
 
-The two data sets are a case where the network leaves something to be found, and one where it does not.
+The two data sets are a case where the network leaves something to be found, picked for that, and one where it does not.
 """
 
 from __future__ import annotations
