@@ -91,7 +91,7 @@ def effective_jobs(n_jobs: int | None) -> int:
 
 def block_rows_for(n_points: int) -> int:
     """Rows per block such that a few (n_points, block) arrays stay in the cache of one processor."""
-    return int(np.clip(2 ** int(np.log2(max(1, 2**16 // max(1, n_points)))), 512, 4096))
+    return int(np.clip(2 ** int(np.log2(max(1, 2**17 // max(1, n_points)))), 1024, 4096))
 
 
 def walk(n_rows: int, block_rows: int, n_jobs: int, work: Callable[[int, list[Block]], Result]) -> list[Result]:
