@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import RandomForestRegressor
 from torch import nn
 
@@ -16,6 +17,28 @@ VALIDATION_SHARE = 0.2
 
 HIDDEN = {"SC": (128, 128), "CT": (256, 256), "MSD": (64, 64, 64, 64)}
 """Hidden layers where they are not two of 64."""
+
+
+class PaperNetwork(RegressorMixin, BaseEstimator):
+    """The paper's network as a scikit-learn estimator, for cross-fitting.
+
+    Parameters
+    ----------
+    hidden : tuple of int
+        Widths of the hidden layers.
+    seed : int
+    """
+
+    def __init__(self, hidden: tuple[int, ...] = (64, 64), seed: int = 0) -> None:
+        self.hidden = hidden
+        self.seed = seed
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> PaperNetwork:
+        self.network_ = train_network(X, y, self.hidden, self.seed)
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return self.network_.predict(X)
 
 
 @dataclass(frozen=True)

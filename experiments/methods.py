@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ class Rows:
     y_test: np.ndarray
     pred_test: np.ndarray
     base_seconds: float
+    validation: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Answer:
 
 
 Method = Callable[[Rows, int], Answer]
+"""From the rows of a run and a seed to an answer."""
 
 
 def base_model(rows: Rows, seed: int) -> Answer:
@@ -53,8 +55,16 @@ def base_model(rows: Rows, seed: int) -> Answer:
     return Answer(rows.pred_test, None, None, rows.base_seconds)
 
 
-def rio_method(**options: Any) -> Method:
-    """A method that is a RIORegressor: the paper's if ``variant`` is among the options, else our defaults."""
+def rio_method(*, use_validation: bool = False, **options: Any) -> Method:
+    """A method that is a RIORegressor: the paper's if ``variant`` is among the options, else our defaults.
+
+    Parameters
+    ----------
+    use_validation : bool
+        Tell it which training rows were the network's validation rows.
+    **options
+        Of RIORegressor.
+    """
 
     def method(rows: Rows, seed: int) -> Answer:
         make = RIORegressor.paper if "variant" in options else RIORegressor
@@ -62,7 +72,8 @@ def rio_method(**options: Any) -> Method:
         began = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the paper stops at its number of iterations
-            rio.fit(rows.X_train, rows.y_train, y_pred=rows.pred_train)
+            held_out = rows.validation if use_validation else None
+            rio.fit(rows.X_train, rows.y_train, y_pred=rows.pred_train, held_out=held_out)
         seconds = time.perf_counter() - began
         mean, std = rio.predict(rows.X_test, y_pred=rows.pred_test, return_std=True)
         return Answer(mean, std, rio.noise_variance_, seconds)
@@ -74,13 +85,34 @@ def paper_methods(**options: Any) -> dict[str, Method]:
     return {variant: rio_method(variant=variant, **options) for variant in PAPER_VARIANTS}
 
 
+def cross_fitted(method: Method) -> Method:
+    """The method on out-of-fold predictions; the time for the networks of the folds counts as its own."""
+
+    def with_base_seconds(rows: Rows, seed: int) -> Answer:
+        answer = method(rows, seed)
+        return replace(answer, seconds=answer.seconds + rows.base_seconds)
+
+    return with_base_seconds
+
+
 TABLES: dict[str, dict[str, Method]] = {
     "default": {"NN": base_model, **paper_methods()},
     "ard": {"NN": base_model, **paper_methods(ard=True)},
     "iterations": {"NN": base_model, **paper_methods(max_iter=ITERATIONS)},
-    "random-forest": {"RF": base_model, **paper_methods()},
-    "ours": {"NN": base_model, "ours": rio_method()},
+    "random-forest": {"RF": base_model, **paper_methods(), "ours": rio_method()},
+    "ours": {
+        "NN": base_model,
+        "ours": rio_method(use_validation=True),
+        "ours+crossfit": cross_fitted(rio_method()),
+    },
 }
+
+
+def base_model_of(table: str, method: str) -> str:
+    """The kind of base model under a method, see `experiments.runs.rows_of`."""
+    if method == "ours+crossfit":
+        return "folds"
+    return "forest" if table == "random-forest" else "network"
 
 
 def measured(table: str, dataset: str, run: int, method: str, rows: Rows, answer: Answer) -> Row:

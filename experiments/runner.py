@@ -91,12 +91,12 @@ def work(task: Task, path: Path) -> None:
     """One task, in a process of its own: the base model, then each missing method; rows are stored one by one."""
     import torch
 
-    from experiments.methods import TABLES, measured
+    from experiments.methods import TABLES, base_model_of, measured
     from experiments.runs import rows_of
 
     torch.set_num_threads(1)
-    rows = rows_of(task.dataset, task.run, "forest" if task.table == "random-forest" else "network", CACHE)
     store = Store(path)
     for name in task.methods:
+        rows = rows_of(task.dataset, task.run, base_model_of(task.table, name), CACHE)
         answer = TABLES[task.table][name](rows, task.run)
         store.append(measured(task.table, task.dataset, task.run, name, rows, answer))

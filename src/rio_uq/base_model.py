@@ -36,8 +36,11 @@ def fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | No
         raise TypeError(
             f"estimator has to be a model with a predict method, or a function from X to predictions; got {model!r}"
         )
-    if not needs_fit(model):
-        return model
+    return fitted_clone(model, X, y, sample_weight) if needs_fit(model) else model
+
+
+def fitted_clone(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | None) -> Any:
+    """A clone of the model, fitted with weights if it takes them."""
     copy = clone(model)
     if sample_weight is None:
         return copy.fit(X, y)
@@ -47,7 +50,7 @@ def fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | No
         f"the fit method of {type(copy).__name__} takes no sample_weight: the model is fitted without, and only the GP "
         "on its residuals is weighted; fit the model yourself to weight it",
         UserWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
     return copy.fit(X, y)
 

@@ -12,6 +12,8 @@ from rio_uq.validation import check_choice, check_count, check_flag
 CHOICES = {
     "target": ("residual", "outcome"),
     "kernel": ("io", "input", "output"),
+    "residuals": ("auto", "in-sample", "cross-fit"),
+    "combine": ("refit", "average"),
     "inference": ("auto", "exact", "sparse"),
     "starts": ("auto", "rio", "unit"),
     "prior": ("weak", "flat"),
@@ -30,6 +32,7 @@ PAPER_VARIANTS = {
 PAPER_SETTINGS: dict[str, Any] = {
     "input_kernel": "rbf",
     "output_kernel": "rbf",
+    "residuals": "in-sample",
     "inference": "sparse",
     "n_inducing": 50,
     "inducing": "first",
@@ -53,6 +56,8 @@ def check_options(params: dict[str, Any]) -> None:
             check_choice(family, f"each part of {name}", FAMILIES)
     if isinstance(params["inducing"], str):
         check_choice(params["inducing"], "inducing", METHODS)
+    if isinstance(params["cv"], numbers.Integral):
+        check_count(params["cv"], "cv", at_least=2)
     check_count(params["n_inducing"], "n_inducing", at_least=1)
     check_count(params["n_restarts"], "n_restarts", at_least=0)
     check_count(params["max_iter"], "max_iter", at_least=1)

@@ -10,17 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags, check_random_state, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from rio_uq import base_model
+from rio_uq.cross_fit import FoldAverage, check_can_be_refitted, make_folds, out_of_fold
 from rio_uq.features import extractor
 from rio_uq.gp.rows import effective_jobs
 from rio_uq.gp.training import Settings
 from rio_uq.options import PAPER_SETTINGS, PAPER_VARIANTS, check_options
 from rio_uq.predictive import PredictiveMixin
 from rio_uq.residual_gp import KernelChoice, Problem, fit_residual_gp
-from rio_uq.validation import check_choice, check_count, check_finite, check_target, check_weight, to_numeric
+from rio_uq.validation import (
+    check_choice,
+    check_count,
+    check_finite,
+    check_held_out,
+    check_target,
+    check_weight,
+    to_numeric,
+)
 
 Array = NDArray[np.float64]
 
@@ -43,10 +52,11 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
     its output. Predictions of the model are then corrected by the residual that the GP expects, and come with the
     uncertainty of what is left. The model itself is not changed, retrained or looked into.
 
-    Residuals should be those of rows that the model has not memorised. A network that was stopped early can be given
-    its own training rows, as in the paper. For forests, boosting and other models that fit their training rows closely,
-    give `fit` other rows, or out-of-fold predictions as ``y_pred`` (`sklearn.model_selection.cross_val_predict`);
-    otherwise the error bars are those of the training rows, and far too small.
+    Residuals should be those of rows that the model has not memorised, or the error bars are too small. A model that is
+    not fitted yet is therefore cross-fitted. A fitted one is taken as it is: give `fit` rows that it has not seen, or
+    its training rows with its validation rows named by ``held_out``, or its training rows alone if it was stopped early
+    as in the paper. Forests and boosting fit their training rows closely: give them other rows, or ask for
+    ``residuals="cross-fit"``.
 
     Parameters
     ----------
@@ -67,6 +77,16 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
     features : None, list of columns, transformer or callable
         What the GP sees of X: X itself, which has to be numeric; some of its columns, by name or number; the output of
         a transformer; or any function of X, such as a layer of a network. The model always gets X as it is.
+    residuals : {"auto", "in-sample", "cross-fit"}
+        Which residuals the GP is fitted to: those of the model itself on the rows given to `fit`, or out-of-fold
+        residuals, each by a clone that was fitted without the row. "auto" cross-fits a model that is not fitted yet
+        (if there are two rows or more for each fold), and takes a fitted one as it is.
+    cv : int, cross-validation splitter or iterable
+        The folds of cross-fitting. A number of them keeps copies of a row together. A splitter may leave rows
+        unpredicted (`sklearn.model_selection.TimeSeriesSplit` does): the GP is fitted to the others.
+    combine : {"refit", "average"}
+        What predicts after cross-fitting: the model on all rows (the fitted one as it is, an unfitted one fitted to
+        them), or the mean of the models of the folds.
     inference : {"auto", "exact", "sparse"}
         "auto" is exact up to 2,000 rows.
     n_inducing : int
@@ -153,6 +173,9 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
         output_kernel: str = "rbf+linear",
         ard: bool = True,
         features: Any = None,
+        residuals: str = "auto",
+        cv: Any = 5,
+        combine: str = "refit",
         inference: str = "auto",
         n_inducing: int = 300,
         inducing: Any = "greedy",
@@ -176,6 +199,9 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
         self.output_kernel = output_kernel
         self.ard = ard
         self.features = features
+        self.residuals = residuals
+        self.cv = cv
+        self.combine = combine
         self.inference = inference
         self.n_inducing = n_inducing
         self.inducing = inducing
@@ -216,7 +242,16 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
         target, kernel = PAPER_VARIANTS[variant]
         return cls(estimator, target=target, kernel=kernel, ard=ard, **{**PAPER_SETTINGS, **options})
 
-    def fit(self, X: Any, y: Any, *, y_pred: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        held_out: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Fit the GP to the residuals of the model, and first the model itself if it needs it.
 
         Parameters
@@ -229,6 +264,11 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
         sample_weight : array of shape (n,), optional
             How often each row counts: the GP takes their sum for the number of rows it has seen. Also given to a
             model that is fitted here, if it takes weights.
+        held_out : array of bool of shape (n,), optional
+            The rows that a fitted model was not trained on, such as the validation rows of a network. The GP then
+            learns two noise variances, and uses that of the held-out rows for predictions.
+        groups : array of shape (n,), optional
+            For a ``cv`` that looks at groups.
 
         Returns
         -------
@@ -236,7 +276,7 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
         """
         # On a copy: an error on the way leaves an earlier fit as it was.
         fresh = copy(self)
-        fresh._fit(X, y, y_pred, sample_weight)
+        fresh._fit(X, y, y_pred, sample_weight, held_out, groups)
         self.__dict__ = fresh.__dict__
         if not self.converged_:
             warnings.warn(
@@ -247,22 +287,26 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
             )
         return self
 
-    def _fit(self, X: Any, y: Any, y_pred: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, y_pred: Any, sample_weight: Any, held_out: Any, groups: Any) -> None:
         check_options(self.get_params(deep=False))
         n_rows = _num_samples(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         outcome = check_target(y, n_rows)
         weight = check_weight(sample_weight, n_rows)
+        unseen = check_held_out(held_out, n_rows)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         self._extract = None if self.kernel == "output" else extractor(self.features, X, outcome)
         features = self._features(X)
-        self.estimator_ = base_model.fitted(self.estimator, X, outcome, weight)
-        self._y_shape = outcome.shape[1:]
-        outcome = outcome.reshape(n_rows, -1)
-        self._n_outputs = outcome.shape[1]
-        prediction = self._predictions(X, y_pred)
-        kept = slice(None) if weight is None else weight > 0.0
+        self._y_shape, self._n_outputs = outcome.shape[1:], 1 if outcome.ndim == 1 else outcome.shape[1]
         self._is_residual = self.target == "residual"
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        is_cross_fit = self._is_cross_fit(n_rows, y_pred, unseen)
+        if is_cross_fit:
+            prediction = self._cross_fit(X, outcome, weight, features, groups, rng)
+        else:
+            self.estimator_ = base_model.fitted(self.estimator, X, outcome, weight)
+            prediction = self._predictions(X, y_pred)
+        kept = np.isfinite(prediction).all(axis=1) & (True if weight is None else weight > 0.0)
+        outcome = outcome.reshape(n_rows, -1)
         self._gp = fit_residual_gp(
             Problem(
                 features[kept],
@@ -270,6 +314,7 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
                 (outcome - self._base(prediction))[kept],
                 None if weight is None else weight[kept],
                 self._is_residual,
+                None if unseen is None else unseen[kept],
             ),
             KernelChoice(self.kernel, self.input_kernel, self.output_kernel, self.ard),
             self._settings(features.shape[1]),
@@ -385,6 +430,35 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
         else:
             input_part += constant
         return Decomposition(self._shaped(input_part), self._shaped(output_part))
+
+    def _is_cross_fit(self, n_rows: int, y_pred: Any, held_out: Any) -> bool:
+        """Whether the residuals are those of clones of the model, fitted to other rows."""
+        if self.residuals == "auto":
+            enough = not isinstance(self.cv, int | np.integer) or n_rows >= 2 * self.cv
+            return y_pred is None and held_out is None and enough and base_model.needs_fit(self.estimator)
+        if self.residuals == "in-sample":
+            return False
+        for given, name in ((y_pred, "y_pred"), (held_out, "held_out")):
+            if given is not None:
+                raise ValueError(
+                    f"{name} was given, and residuals='cross-fit' makes predictions of its own, all of them for rows "
+                    f"that the model has not seen: leave {name} out, or use residuals='in-sample'"
+                )
+        check_can_be_refitted(self.estimator)
+        return True
+
+    def _cross_fit(
+        self, X: Any, outcome: Array, weight: Array | None, features: Array, groups: Any, rng: np.random.Generator
+    ) -> Array:
+        """Out-of-fold predictions (n, q), NaN for rows that no fold predicts; sets ``estimator_``."""
+        (X,) = indexable(X)
+        folds = make_folds(self.cv, X, outcome, features, groups, weight, rng)
+        found = out_of_fold(self.estimator, X, outcome, weight, folds)
+        if self.combine == "average":
+            self.estimator_ = FoldAverage(found.models)
+        else:
+            self.estimator_ = base_model.fitted(self.estimator, X, outcome, weight)
+        return found.prediction
 
     def _settings(self, n_features: int) -> Settings:
         inducing = self.inducing

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq.gp import posterior as gp_posterior
+from rio_uq.gp import typing as gp_typing
 from rio_uq.gp.kernels import io_kernel
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.rows import Rows
 from rio_uq.gp.starts import Scales, bounds_of, plain_gp_start, random_starts, rio_start, unit_start, weak_prior
-from rio_uq.gp.training import Settings, train
+from rio_uq.gp.training import Settings, Trained, leave_one_out, train
+from rio_uq.noise import seen_row_precision
 from rio_uq.scaling import Scaling
 
 Array = NDArray[np.float64]
+
+NOISE_ROUNDS, NOISE_TOLERANCE = 5, 0.02
+"""Rounds in which noise and hyperparameters are learnt in turn, and the change of a log variance that ends them."""
 
 TRUST_ROWS = 200
 """The slope of the output part on ŷ is taken over this many rows."""
@@ -24,32 +30,56 @@ TRUST_ROWS = 200
 
 @dataclass(frozen=True)
 class Problem:
-    """What the GP is trained on: features (n, d), predictions (n, q), targets (n, q), weights (n,) or None."""
+    """What the GP is trained on.
+
+    Attributes
+    ----------
+    features, y_pred, targets : (n, d), (n, q), (n, q) arrays
+    weight : (n,) array or None
+    is_residual : bool
+        Whether the targets are residuals, not outcomes.
+    held_out : (n,) array of bool or None
+        Rows that the model was not trained on; None where there is no telling, or no difference.
+    """
 
     features: Array
     y_pred: Array
     targets: Array
     weight: Array | None
     is_residual: bool
+    held_out: NDArray[np.bool_] | None = None
 
     def without_duplicates(self) -> Problem:
         """Equal rows as one row that counts as often, in sorted order: the exact GP is then cheaper, and what it learns
         does not depend on the order of the rows.
         """
         # A model may give equal rows predictions that differ in the last digits.
-        keys = np.hstack([self.features, _rounded(self.y_pred), _rounded(self.targets)])
+        y_pred, targets = _rounded(self.y_pred), _rounded(self.targets)
+        held_out = np.zeros((len(self.features), 0)) if self.held_out is None else self.held_out[:, None]
+        keys = np.hstack([self.features, y_pred, targets, held_out])
         _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         weight = np.bincount(group.ravel(), weights=self.weight).astype(float)
         unit = bool((weight == 1.0).all())
-        return Problem(
-            self.features[first], self.y_pred[first], self.targets[first], None if unit else weight, self.is_residual
+        return replace(
+            self,
+            features=self.features[first],
+            y_pred=y_pred[first],
+            targets=targets[first],
+            weight=None if unit else weight,
+            held_out=None if self.held_out is None else self.held_out[first],
         )
 
 
 def _rounded(values: Array) -> Array:
     """To ten digits of the spread of each column."""
     spread = np.ptp(values, axis=0)
-    return np.asarray(np.round((values - values[0]) / np.where(spread > 0.0, spread, 1.0), 10))
+    with np.errstate(divide="ignore"):
+        decimals = np.clip(10 - np.floor(np.log10(spread)), -200, 200)
+    columns = [
+        column if width == 0.0 else np.round(column, int(places))
+        for column, width, places in zip(values.T, spread, decimals, strict=True)
+    ]
+    return np.stack(columns, axis=1)
 
 
 @dataclass(frozen=True)
@@ -201,9 +231,14 @@ def fit_residual_gp(
     if starts == "auto" and problem.is_residual and has_slope and scales.model_can_be_beaten:
         points.append(plain_gp_start(kernel, q, scales))
     points += random_starts(points[0], n_restarts, rng)
-    trained = train(
-        kernel, data, points, bounds, settings, rng, weak_prior(kernel, q, scales) if prior == "weak" else None
-    )
+    density = weak_prior(kernel, q, scales) if prior == "weak" else None
+
+    def train_from(starts: list[gp_typing.Array], data: Rows, settings: Settings) -> Trained:
+        return train(kernel, data, starts, bounds, settings, rng, density)
+
+    trained = train_from(points, data, settings)
+    if problem.held_out is not None:
+        trained = _with_noise_of_unseen_rows(trained, data, problem.held_out, settings, train_from)
 
     slope, slope_std = _output_slope(trained.posterior, rows, d)
     unit = targets.scale / outputs.scale
@@ -220,6 +255,34 @@ def fit_residual_gp(
         trust=float(problem.is_residual) + unit * slope,
         trust_std=unit * slope_std,
     )
+
+
+def _with_noise_of_unseen_rows(
+    trained: Trained,
+    data: Rows,
+    held_out: NDArray[np.bool_],
+    settings: Settings,
+    train_from: Callable[[list[gp_typing.Array], Rows, Settings], Trained],
+) -> Trained:
+    """Train again with a noise variance of their own for the rows that the model was not trained on.
+
+    It is the one that new rows have. The two variances come from leave-one-out residuals, the rest from the likelihood
+    given their ratio, and so on in turn.
+    """
+    weight: gp_typing.Array = np.ones(len(data)) if data.weight is None else data.weight
+    again = replace(settings, subset_rows=None)  # from one good start there is nothing to explore
+    log_ratio = 0.0
+    for _ in range(NOISE_ROUNDS):
+        noise = trained.posterior.noise_variance
+        residual, latent = leave_one_out(trained.posterior, data, settings)
+        before = log_ratio
+        log_ratio = np.log(seen_row_precision(residual / np.sqrt(noise), latent / noise, weight, held_out))
+        data = replace(data, precision=np.where(held_out, 1.0, np.exp(log_ratio)))
+        start = np.concatenate([trained.posterior.theta, np.log(noise) + log_ratio - before])
+        trained = train_from([start], data, again)
+        if abs(log_ratio - before) < NOISE_TOLERANCE:
+            break
+    return trained
 
 
 def _output_slope(posterior: Posterior, rows: Array, n_inputs: int) -> tuple[Array, Array]:

@@ -103,3 +103,16 @@ def check_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     if (weight < 0.0).any() or not weight.any():
         raise ValueError("sample_weight has to be zero or more in every row, and more than zero in at least one")
     return None if (weight == 1.0).all() else weight
+
+
+def check_held_out(held_out: Any, n_rows: int) -> NDArray[np.bool_] | None:
+    """The mask of held-out rows of shape (n_rows,); None where all rows are alike."""
+    if held_out is None:
+        return None
+    mask = np.asarray(held_out)
+    if mask.dtype != bool or mask.shape != (n_rows,):
+        raise ValueError(
+            f"held_out has to be a mask, True or False for each of the {n_rows} rows; got {mask.dtype.name} of shape "
+            f"{mask.shape}"
+        )
+    return None if mask.all() or not mask.any() else mask

@@ -13,7 +13,9 @@ from rio_uq import metrics
 def rows(friedman):
     X, y = friedman
     y_pred = 10 * X[:, 0]
-    return Rows(X[:90], y[:90], y_pred[:90], X[90:], y[90:], y_pred[90:], base_seconds=1.5)
+    return Rows(
+        X[:90], y[:90], y_pred[:90], X[90:], y[90:], y_pred[90:], base_seconds=1.5, validation=np.arange(90) < 18
+    )
 
 
 @pytest.mark.parametrize("method", ["NN", "RIO", "SVGP"])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
@@ -121,4 +122,27 @@ def test_leave_one_out_is_what_leaving_out_gives(is_weighted, data, rng):
         others = problem.subset(np.delete(np.arange(40), i))
         mean, latent = predict(exact.posterior(kernel, theta, log_noise, others), data.rows[[i]])
         np.testing.assert_allclose(residual[i], data.targets[i] - mean[0], rtol=1e-8, atol=1e-10)
-        np.testing.assert_allclose(variance[i], latent[0] + np.exp(log_noise), rtol=1e-8)
+        np.testing.assert_allclose(variance[i], latent[0], rtol=1e-8)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_precision_is_the_noise_of_a_row(is_weighted, data, rng, numerical_gradient):
+    kernel = io_kernel(3, 1, ard=True)
+    theta, log_noise = rng.normal(scale=0.3, size=kernel.n_parameters), np.log([0.2, 0.1])
+    precision = rng.uniform(0.2, 3.0, size=40)
+    weight = rng.integers(1, 4, size=40) if is_weighted else np.ones(40, dtype=int)
+    problem = Rows(data.rows, data.targets, weight.astype(float) if is_weighted else None, precision)
+    value, gradients = exact.log_marginal_likelihood(kernel, theta, log_noise, problem)
+    rows, targets = np.repeat(data.rows, weight, axis=0), np.repeat(data.targets, weight, axis=0)
+    expected = sum(
+        stats.multivariate_normal(
+            cov=kernel.matrix(theta, rows, rows) + np.diag(noise / np.repeat(precision, weight))
+        ).logpdf(target)
+        for noise, target in zip(np.exp(log_noise), targets.T, strict=True)
+    )
+    np.testing.assert_allclose(value, expected, rtol=1e-9)
+    p = kernel.n_parameters
+    numerical = numerical_gradient(
+        lambda x: exact.log_marginal_likelihood(kernel, x[:p], x[p:], problem)[0], np.concatenate([theta, log_noise])
+    )
+    np.testing.assert_allclose(np.concatenate(gradients), numerical, rtol=1e-6, atol=1e-6 * np.abs(numerical).max())

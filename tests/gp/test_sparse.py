@@ -152,6 +152,34 @@ def test_a_weight_of_two_is_two_rows(kernel, data, rng):
     np.testing.assert_allclose(gradient, other_gradient, rtol=1e-7, atol=1e-7 * np.abs(gradient).max())
 
 
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_with_every_row_as_inducing_point_precision_means_what_it_does_in_the_exact_gp(is_weighted, kernel, rng):
+    weight = rng.integers(1, 4, size=70).astype(float) if is_weighted else None
+    data = make_data(rng, weight=weight, precision=rng.uniform(0.2, 3.0, size=70), block_rows=32)
+    theta, log_noise = rng.normal(scale=0.3, size=kernel.n_parameters), np.log([0.2, 0.1])
+    value, gradient = evaluate(kernel, data, data.rows, theta, log_noise)
+    expected, parts = exact.log_marginal_likelihood(kernel, theta, log_noise, data)
+    np.testing.assert_allclose(value, expected, rtol=1e-6)
+    np.testing.assert_allclose(gradient[kernel.n_parameters :][:2], parts[1], rtol=1e-4)
+    of_sparse = sparse.leave_one_out(kernel, theta, log_noise, data.rows, data)
+    for one, other in zip(of_sparse, exact.leave_one_out(kernel, theta, log_noise, data), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_leave_one_out_is_what_leaving_out_gives(is_weighted, kernel, rng):
+    data = make_data(rng, block_rows=32, n_jobs=2)
+    if is_weighted:
+        data = replace(data, weight=rng.integers(1, 4, size=70).astype(float), precision=rng.uniform(0.5, 2.0, size=70))
+    theta, log_noise, points = rng.normal(scale=0.3, size=kernel.n_parameters), np.log([0.2, 0.1]), data.rows[:9]
+    residual, variance = sparse.leave_one_out(kernel, theta, log_noise, points, data)
+    for i in (0, 33, 69):
+        others = data.subset(np.delete(np.arange(70), i))
+        mean, latent = predict(sparse.posterior(kernel, theta, log_noise, points, others), data.rows[[i]])
+        np.testing.assert_allclose(residual[i], data.targets[i] - mean[0], rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(variance[i], latent[0], rtol=1e-6, atol=1e-8)
+
+
 def test_several_outputs_add_up(kernel, data, rng):
     points, log_noise = rng.normal(size=(10, 4)), np.log([0.1, 0.3])
     together, _ = evaluate(kernel, data, points, log_noise=log_noise)

@@ -8,7 +8,8 @@ stands for w equal rows, whose likelihood is that of their mean with noise σ²/
     ∂/∂K       = ½ (α αᵀ − A⁻¹)
     ∂/∂log σ²  = ½ σ² Σ_i (α_i² − [A⁻¹]_ii)/w_i − ½ (n' − n)
 
-Several outputs share K, have a noise variance each, and add up.
+Several outputs share K, have a noise variance each, and add up. Where row i has the noise variance σ²/ρ_i, D is
+diag(1/wρ), and ½ Σ_i (w_i − 1) log ρ_i is added.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ def log_marginal_likelihood(
 ) -> tuple[float, tuple[Array, Array]]:
     """log p(r) and its gradients with respect to theta and to the log noise variances (q,)."""
     n = len(data)
-    per_weight = _inverse_weight(data)
+    per_pull = _inverse_pull(data)
     excess = data.total_weight - n
-    value = 0.5 * data.n_outputs * (float(np.log(per_weight).sum()) - n * np.log(2.0 * np.pi))
+    value = 0.5 * data.n_outputs * (float(np.log(per_pull).sum()) + data.log_precision - n * np.log(2.0 * np.pi))
     alphas = np.empty_like(data.targets, dtype=float)
     precisions = np.zeros((n, n), order="F")
     by_log_noise = np.empty(data.n_outputs)
     matrix = RowsMatrix(kernel, theta, data.rows)
     for output, noise in enumerate(np.exp(log_noise)):
         r = data.targets[:, output]
-        factor = _factor(matrix.value, noise * per_weight)
+        factor = _factor(matrix.value, noise * per_pull)
         precision = lower_inverse(factor)
         alphas[:, output] = alpha = _solve(factor, r)
         precisions += precision
         value -= 0.5 * (r @ alpha + log_determinant(factor) + excess * np.log(2.0 * np.pi * noise))
-        by_log_noise[output] = 0.5 * (noise * (per_weight @ (alpha**2 - precision.diagonal())) - excess)
+        by_log_noise[output] = 0.5 * (noise * (per_pull @ (alpha**2 - precision.diagonal())) - excess)
     by_theta = matrix.pullback(alphas, precisions)
     return float(value), (by_theta, by_log_noise)
 
@@ -60,12 +61,12 @@ def leave_one_out(kernel: Kernel, theta: Array, log_noise: Array, data: Rows) ->
     """What the GP says of each row's outcome without that row, at fixed hyperparameters.
 
     In closed form, with α = A⁻¹r: the residual r_i − mean_i is α_i/[A⁻¹]_ii, and the variance of the latent value
-    is 1/[A⁻¹]_ii − σ²/w_i.
+    is 1/[A⁻¹]_ii − σ²/(w_i ρ_i).
 
     Returns
     -------
     residual, variance : (n, q) arrays
-        Target minus leave-one-out mean, and the leave-one-out variance of an outcome (noise included).
+        Target minus leave-one-out mean, and the leave-one-out variance of the latent value (without noise).
     """
     noise_variance = np.exp(log_noise)
     residuals, variances = [], []
@@ -73,17 +74,17 @@ def leave_one_out(kernel: Kernel, theta: Array, log_noise: Array, data: Rows) ->
     for factor, noise, r in zip(factors, noise_variance, data.targets.T, strict=True):
         left_out = 1.0 / lower_inverse(factor).diagonal()
         residuals.append(_solve(factor, r) * left_out)
-        variances.append(left_out - noise * _inverse_weight(data) + noise)
+        variances.append(np.maximum(left_out - noise * _inverse_pull(data), 0.0))
     return np.stack(residuals, axis=1), np.stack(variances, axis=1)
 
 
 def _factors(kernel: Kernel, theta: Array, noise_variance: Array, data: Rows) -> list[Array]:
     matrix = RowsMatrix(kernel, theta, data.rows).value
-    return [_factor(matrix, noise * _inverse_weight(data)) for noise in noise_variance]
+    return [_factor(matrix, noise * _inverse_pull(data)) for noise in noise_variance]
 
 
-def _inverse_weight(data: Rows) -> Array:
-    return np.ones(len(data)) if data.weight is None else 1.0 / data.weight
+def _inverse_pull(data: Rows) -> Array:
+    return np.ones(len(data)) if data.pull is None else 1.0 / data.pull
 
 
 def _factor(matrix: Array, noise: Array) -> Array:

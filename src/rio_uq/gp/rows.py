@@ -156,6 +156,9 @@ class Rows:
         The residuals, one column for each output.
     weight : (n,) array or None
         How often each row counts.
+    precision : (n,) array or None
+        How precise the outcome of each row is: its noise variance is σ²/precision. It does not change how often the
+        row counts.
     block_rows : int or None
         Rows in a block; None chooses by the size of the processor's cache.
     n_jobs : int
@@ -170,6 +173,7 @@ class Rows:
     rows: Array
     targets: Array
     weight: Array | None = None
+    precision: Array | None = None
     block_rows: int | None = None
     n_jobs: int = 1
     dtype: np.dtype | type = np.float64
@@ -187,16 +191,34 @@ class Rows:
         return float(len(self.rows) if self.weight is None else self.weight.sum())
 
     @cached_property
+    def pull(self) -> Array | None:
+        """How strongly each row pulls, weight times precision; None where all are one."""
+        if self.weight is None or self.precision is None:
+            return self.precision if self.weight is None else self.weight
+        return self.weight * self.precision
+
+    @cached_property
+    def total_pull(self) -> float:
+        return float(len(self.rows) if self.pull is None else self.pull.sum())
+
+    @cached_property
+    def log_precision(self) -> float:
+        """Σ_i w_i log ρ_i with the weights w and the precisions ρ."""
+        if self.precision is None:
+            return 0.0
+        return float((np.log(self.precision) * (1.0 if self.weight is None else self.weight)).sum())
+
+    @cached_property
     def moments(self) -> Array:
-        """Σ_i w_i c_i² of each column, shape (D,)."""
+        """Σ_i w_i ρ_i c_i² of each column, shape (D,)."""
 
         def work(span: int, block: Block) -> list[Array]:
             squares = np.asarray(self.rows[block[1]], dtype=float) ** 2
-            return [squares.sum(axis=0) if self.weight is None else self.weight[block[1]] @ squares]
+            return [squares.sum(axis=0) if self.pull is None else self.pull[block[1]] @ squares]
 
         return sum_over_rows(len(self), 4096, self.n_jobs, work)[0]
 
     def subset(self, indices: NDArray[np.intp]) -> Rows:
         """Some of the rows, walked over in the same way."""
-        weight = None if self.weight is None else self.weight[indices]
-        return replace(self, rows=self.rows[indices], targets=self.targets[indices], weight=weight)
+        weight, precision = (None if kind is None else kind[indices] for kind in (self.weight, self.precision))
+        return replace(self, rows=self.rows[indices], targets=self.targets[indices], weight=weight, precision=precision)

@@ -1,8 +1,11 @@
 """The sparse GP: the collapsed bound, its gradient, its posterior.
 
-Of the rows it needs only the sums, with k_i = k(Z, c_i) and targets r_i,
+Of the rows it needs only the sums, with k_i = k(Z, c_i), targets r_i, and weights w_i (of equally precise rows),
 
     Φ = Σ w_i k_i k_iᵀ     b = Σ w_i k_i r_i     s = Σ w_i r_i²     t = Σ w_i k(c_i, c_i)     n = Σ w_i
+
+Where row i has the noise variance σ²/ρ_i, w_i ρ_i stands for w_i in all of them but n, and F below has ½ Σ w_i log ρ_i
+in addition.
 
 Write K = K_uu = L Lᵀ and whiten: V = L⁻¹ Φ L⁻ᵀ, β = L⁻¹ b, B = I + V/σ², γ = B⁻¹ β/σ². Then Σ = K + Φ/σ² = L B Lᵀ and
 
@@ -32,7 +35,7 @@ import numpy as np
 from rio_uq.gp.kernels import Kernel, KernelAt
 from rio_uq.gp.linalg import BASE_JITTER, cholesky, inverse, log_determinant, solve_lower, triangular_inverse
 from rio_uq.gp.posterior import Posterior
-from rio_uq.gp.rows import Block, Rows, block_rows_for, sum_over_rows
+from rio_uq.gp.rows import Block, Rows, block_rows_for, sum_over_rows, walk
 from rio_uq.gp.symmetric import PointsMatrix
 from rio_uq.gp.terms import Design
 from rio_uq.gp.typing import Array
@@ -49,6 +52,7 @@ class Statistics(NamedTuple):
     s: Array  # (q,)
     t: float
     n: float
+    log_precision: float = 0.0
 
 
 class Adjoints(NamedTuple):
@@ -83,7 +87,8 @@ def bound_of(
         gamma = big_inverse @ beta[:, q] / noise
         fit = beta[:, q] @ gamma / noise
         misfit = (sums.s[q] + trace_gap) / noise
-        value += 0.5 * (fit - misfit - log_determinant(big_factor) - sums.n * np.log(2.0 * np.pi * noise))
+        value += 0.5 * (fit - misfit - log_determinant(big_factor))
+        value += 0.5 * (sums.log_precision - sums.n * np.log(2.0 * np.pi * noise))
         by_log_noise[q] = 0.5 * (misfit - sums.n + m - big_inverse.trace() - fit - gamma @ gamma)
         common = identity - big_inverse - np.outer(gamma, gamma)
         by_phi += common / (2.0 * noise)
@@ -143,7 +148,7 @@ class CollapsedBound:
         """The bound and its gradients with respect to theta, the log noise variances and the points."""
         at = self.kernel.at(theta, points, self.data.dtype)
         points_matrix = PointsMatrix(at if at.dtype == np.float64 else self.kernel.at(theta, points))
-        t, trace_theta = self.kernel.trace(theta, self.data.total_weight, self.data.moments)
+        t, trace_theta = self.kernel.trace(theta, self.data.total_pull, self.data.moments)
         sums = self.statistics(at, t)
         value, adjoints = bound_of(points_matrix.value, np.exp(log_noise), sums, self.jitter)
         row_sums, kuu_sums = self._row_sums(at, adjoints), points_matrix.pullback_sums(adjoints.kuu)
@@ -162,7 +167,8 @@ class CollapsedBound:
             return [stacked @ stacked.T]
 
         (total,) = sum_over_rows(len(self.data), self.block_rows, self.data.n_jobs, work)
-        return Statistics(total[:m, :m], total[:m, m:], total.diagonal()[m:], t, self.data.total_weight)
+        n, log_precision = self.data.total_weight, self.data.log_precision
+        return Statistics(total[:m, :m], total[:m, m:], total.diagonal()[m:], t, n, log_precision)
 
     def _row_sums(self, at: KernelAt, adjoints: Adjoints) -> list[Array]:
         """The second walk: the sums of the kernel's pull-back over all rows."""
@@ -173,8 +179,8 @@ class CollapsedBound:
             if not self.is_cached:
                 self._forward(at, arrays, block)
             adjoint = np.matmul(left, arrays.stacked, out=arrays.adjoint)
-            if self.data.weight is not None:
-                adjoint *= np.sqrt(self.data.weight[block[1]])
+            if self.data.pull is not None:
+                adjoint *= np.sqrt(self.data.pull[block[1]])
             return at.backward(arrays.designs, arrays.saved, adjoint, arrays.scratch)
 
         return sum_over_rows(len(self.data), self.block_rows, self.data.n_jobs, work)
@@ -185,8 +191,8 @@ class CollapsedBound:
         at.forward(arrays.designs, arrays.saved)
         at.value(arrays.designs, arrays.saved, arrays.scratch, stacked[:m])
         stacked[m:] = self.data.targets[block[1]].T
-        if self.data.weight is not None:
-            stacked *= np.sqrt(self.data.weight[block[1]])
+        if self.data.pull is not None:
+            stacked *= np.sqrt(self.data.pull[block[1]])
         return stacked
 
     def _arrays(self, at: KernelAt, span: int, block: Block) -> _BlockArrays:
@@ -210,23 +216,75 @@ class CollapsedBound:
         return arrays
 
 
-def posterior(kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Rows) -> Posterior:
-    """The posterior with the variational distribution at its optimum.
+class _Spectrum(NamedTuple):
+    """V = Q Λ Qᵀ: what the rows tell about the inducing variables, direction by direction."""
 
-    With V = Q Λ Qᵀ, the mean is kᵀ Σ⁻¹ b/σ² = kᵀ L⁻ᵀ Q (σ² + Λ)⁻¹ Qᵀ β. What the rows tell about the latent value is
-    K⁻¹ − Σ⁻¹ = L⁻ᵀ (I − B⁻¹) L⁻¹ = RᵀR with R = (Λ/(σ² + Λ))^½ Qᵀ L⁻¹, in which nothing cancels.
-    """
+    values: Array  # Λ, (m,)
+    back: Array  # Qᵀ L⁻¹, (m, m)
+    targets: Array  # Qᵀ β, (m, q)
+
+    def weights(self, noise_variance: Array) -> Array:
+        """Of the mean: kᵀ Σ⁻¹ b/σ² = kᵀ L⁻ᵀ Q (σ² + Λ)⁻¹ Qᵀ β, shape (m, q)."""
+        return self.back.T @ (self.targets / (noise_variance + self.values[:, None]))
+
+
+def _spectrum(kernel: Kernel, theta: Array, points: Array, data: Rows) -> _Spectrum:
     bound = CollapsedBound(kernel, replace(data, cache_bytes=0), len(points))
-    sums = bound.statistics(
-        kernel.at(theta, points, data.dtype), kernel.trace(theta, data.total_weight, data.moments)[0]
-    )
+    trace, _ = kernel.trace(theta, data.total_pull, data.moments)
+    sums = bound.statistics(kernel.at(theta, points, data.dtype), trace)
     factor, _ = cholesky(kernel.matrix(theta, points, points), bound.jitter)
     half = solve_lower(factor, sums.phi)
     v, beta = solve_lower(factor, half.T), solve_lower(factor, sums.b)
     values, vectors = np.linalg.eigh(0.5 * (v + v.T))
-    values = np.maximum(values, 0.0)
-    back = np.ascontiguousarray(solve_lower(factor, vectors, transposed=True).T)  # Qᵀ L⁻¹
+    back = np.ascontiguousarray(solve_lower(factor, vectors, transposed=True).T)
+    return _Spectrum(np.maximum(values, 0.0), back, vectors.T @ beta)
+
+
+def posterior(kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Rows) -> Posterior:
+    """The posterior with the variational distribution at its optimum.
+
+    What the rows tell about the latent value is K⁻¹ − Σ⁻¹ = L⁻ᵀ (I − B⁻¹) L⁻¹ = RᵀR with
+    R = (Λ/(σ² + Λ))^½ Qᵀ L⁻¹, in which nothing cancels.
+    """
+    spectrum = _spectrum(kernel, theta, points, data)
     noise_variance = np.exp(log_noise)
-    weights = back.T @ ((vectors.T @ beta) / (noise_variance + values[:, None]))
-    reducers = tuple(np.sqrt(values / (noise + values))[:, None] * back for noise in noise_variance)
-    return Posterior(kernel, theta, noise_variance, points, weights, reducers)
+    shares = (np.sqrt(spectrum.values / (noise + spectrum.values)) for noise in noise_variance)
+    reducers = tuple(share[:, None] * spectrum.back for share in shares)
+    return Posterior(kernel, theta, noise_variance, points, spectrum.weights(noise_variance), reducers)
+
+
+def leave_one_out(kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Rows) -> tuple[Array, Array]:
+    """What the GP says of each row's outcome without that row, at fixed hyperparameters and points.
+
+    Given the inducing variables the sparse GP is a linear model. With a = Qᵀ L⁻¹ k_i, the part of the variance of row i
+    that the rows can reduce is v = Σ a² σ²/(σ² + Λ), the row's leverage h = w_i ρ_i v/σ², and without the row
+
+        r_i − mean_i → (r_i − mean_i)/(1 − h)        v → v/(1 − h)
+
+    To v comes k(c_i, c_i) − |a|², which no row reduces.
+
+    Returns
+    -------
+    residual, variance : (n, q) arrays
+        Target minus leave-one-out mean, and the leave-one-out variance of the latent value (without noise).
+    """
+    spectrum, noise_variance = _spectrum(kernel, theta, points, data), np.exp(log_noise)
+    weights = spectrum.weights(noise_variance)
+    shares = 1.0 / (noise_variance + spectrum.values[:, None])  # (m, q)
+    at = kernel.at(theta, points)
+    residual, variance = np.empty((2, *data.targets.shape))
+
+    def work(span: int, blocks: list[Block]) -> None:
+        for _, block in blocks:
+            rows = np.asarray(data.rows[block], dtype=float)
+            cross = at.matrix(kernel.designs(rows))
+            squares = (spectrum.back @ cross) ** 2
+            rest = kernel.diagonal(theta, rows) - squares.sum(axis=0)
+            reducible = squares.T @ shares  # v/σ²
+            pull = 1.0 if data.pull is None else data.pull[block, None]
+            left = np.maximum(1.0 - pull * reducible, np.finfo(float).eps)
+            residual[block] = (data.targets[block] - cross.T @ weights) / left
+            variance[block] = np.maximum(rest, 0.0)[:, None] + noise_variance * reducible / left
+
+    walk(len(data), data.block_rows or block_rows_for(len(points)), data.n_jobs, work)
+    return residual, variance

@@ -54,7 +54,7 @@ class Scales:
 
     @classmethod
     def of(cls, data: Rows, n_inputs: int, prediction: float) -> Scales:
-        spread = np.sqrt(data.moments / data.total_weight)
+        spread = np.sqrt(data.moments / data.total_pull)
         weight = np.ones(len(data)) if data.weight is None else data.weight
         target = float(np.average((data.targets**2).mean(axis=1), weights=weight))
         outcomes = data.targets + prediction * data.rows[:, n_inputs:][:, : data.n_outputs]

@@ -1,0 +1,113 @@
+"""Cross-fitting: predictions for each row by a model that has not seen it.
+
+A model's residuals on its own training rows are too small, and so are error bars made from them. Here the rows are cut
+into folds, and the residuals of each fold are those of a clone that was fitted to the other folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
+
+from rio_uq import base_model
+
+Array = NDArray[np.float64]
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""Numbers of the rows to fit to, and of those to predict."""
+
+
+class OutOfFold(NamedTuple):
+    """What cross-fitting gives."""
+
+    prediction: Array  # (n, q), NaN where no fold predicts a row
+    models: list[Any]
+
+
+class FoldAverage:
+    """The models of all folds as one: its prediction is the mean of theirs."""
+
+    def __init__(self, models: Sequence[Any]) -> None:
+        self.models = list(models)
+
+    def predict(self, X: Any) -> Array:
+        return np.asarray(np.mean([base_model.predictions(model, X) for model in self.models], axis=0))
+
+
+def can_be_refitted(model: Any) -> bool:
+    """Whether the model is an estimator that can be cloned and fitted to other rows."""
+    is_estimator = all(hasattr(model, name) for name in ("fit", "predict", "get_params"))
+    return is_estimator and not isinstance(model, type | FrozenEstimator)
+
+
+def check_can_be_refitted(model: Any) -> None:
+    if not can_be_refitted(model):
+        raise TypeError(
+            "residuals='cross-fit' fits the model anew to parts of the rows, which needs an estimator that can be "
+            f"cloned; got {model!r}: use residuals='in-sample', and calibrate on rows that the model has not seen"
+        )
+
+
+def make_folds(
+    cv: Any, X: Any, y: Array, features: Array, groups: Any, weight: Array | None, rng: np.random.Generator
+) -> list[Fold]:
+    """The folds of a splitter, or for a number of them, random ones that keep copies of a row together.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of folds
+        As in scikit-learn.
+    X, y, groups
+        What a splitter may want to see.
+    features : (n, d) array
+        Rows with equal features and equal outcomes are copies: a row that occurs twice is in one fold, as is a row of
+        weight two.
+    weight : (n,) array or None
+        Rows of weight 0 are in no fold.
+    rng : numpy.random.Generator
+    """
+    if not isinstance(cv, int | np.integer):
+        return list(check_cv(cv).split(X, y, groups))
+    if groups is not None:
+        raise ValueError(
+            f"groups were given, and cv={cv} does not look at them: use a splitter that does, such as GroupKFold({cv})"
+        )
+    counted = np.arange(len(features)) if weight is None else np.flatnonzero(weight)
+    _, copy_of = np.unique(np.column_stack([features, y])[counted], axis=0, return_inverse=True)
+    if copy_of.max() + 1 < cv:
+        copy_of = np.arange(len(counted))
+    fold_of = rng.permutation(copy_of.max() + 1)[copy_of.ravel()] % cv
+    return [(counted[fold_of != fold], counted[fold_of == fold]) for fold in range(cv)]
+
+
+def out_of_fold(model: Any, X: Any, y: Array, weight: Array | None, folds: list[Fold]) -> OutOfFold:
+    """Predict each row by clones of the model that were fitted without it.
+
+    Parameters
+    ----------
+    model : estimator
+        It is cloned, never touched.
+    X, y : the rows, y of shape (n,) or (n, q)
+    weight : (n,) array or None
+    folds : list of (train, test)
+        A row that several folds predict gets the mean.
+    """
+    n_rows = len(y)
+    n_outputs = 1 if y.ndim == 1 else y.shape[1]
+    total, count, models = np.zeros((n_rows, n_outputs)), np.zeros(n_rows), []
+    for train, test in folds:
+        if not len(train) or not len(test):
+            raise ValueError(f"a fold has {len(train)} rows to fit to and {len(test)} to predict: use fewer folds")
+        fold_weight = None if weight is None else weight[train]
+        fitted = base_model.fitted_clone(model, _safe_indexing(X, train), y[train], fold_weight)
+        values = base_model.predictions(fitted, _safe_indexing(X, test))
+        total[test] += base_model.check_predictions(values, len(test), n_outputs, "the model's prediction")
+        count[test] += 1.0
+        models.append(fitted)
+    with np.errstate(invalid="ignore"):
+        return OutOfFold(total / np.where(count > 0.0, count, np.nan)[:, None], models)
