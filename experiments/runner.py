@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+from experiments import predictions
 from experiments.datasets import DATASETS, DataNotFoundError
 from experiments.store import Store
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results" / "rows.csv"
 CACHE = FOLDER / "cache"
+PREDICTIONS = CACHE / "predictions"
 
 
 @dataclass(frozen=True)
@@ -99,4 +101,6 @@ def work(task: Task, path: Path) -> None:
     for name in task.methods:
         rows = rows_of(task.dataset, task.run, base_model_of(task.table, name), CACHE)
         answer = TABLES[task.table][name](rows, task.run)
+        key = task.table, task.dataset, task.run, name
+        predictions.save(PREDICTIONS, *key, y=rows.y_test, base=rows.pred_test, mean=answer.mean, std=answer.std)
         store.append(measured(task.table, task.dataset, task.run, name, rows, answer))

@@ -1,0 +1,143 @@
+"""`experiments/RESULTS.md`: every table, check and figure from the stored rows, in one page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from experiments import tables
+from experiments.datasets import DATASETS
+from experiments.rendering import FORMATS, LEGEND, markdown_table, render
+
+NOTES = Path(__file__).parent / "notes.md"
+
+
+def report(rows: pd.DataFrame, missing: dict[str, str], sections: Iterable[str]) -> str:
+    """The whole page.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From `experiments.store.Store.read`.
+    missing : dict
+        Why data sets are left out, by name.
+    sections : iterable of str
+        Further sections in Markdown: age estimation, theory, times, figures.
+    """
+    summaries = {name: tables.summary(rows, name) for name in tables.PAPER_TABLES if (rows.table == name).any()}
+    parts = [
+        "# The paper's experiments\n\nMade by `python -m experiments report` from the rows in `experiments/results`.\n",
+        runs_done(rows, missing),
+        *([NOTES.read_text()] if NOTES.exists() else []),
+    ]
+    if "default" in summaries:
+        parts += [reproduction(summaries["default"], tables.paper_table("default"))]
+        parts += [against_the_paper(summaries)]
+    for name, entries in summaries.items():
+        table = render(entries, tables.paper_table(name), FORMATS["markdown"])
+        parts.append(f"## {tables.TITLES[name]}\n\n{LEGEND}\n\n{table}")
+    if "default" in summaries:
+        parts.append(spearman_section(summaries["default"]))
+    return "\n".join([*parts, *sections])
+
+
+def runs_done(rows: pd.DataFrame, missing: dict[str, str]) -> str:
+    counts = rows.groupby(["table", "dataset"]).run.nunique().unstack(0)
+    present = [name for name in DATASETS if name in counts.index]
+    columns = [name for name in (*tables.PAPER_TABLES, "ours") if name in counts.columns]
+    lines = [
+        [name, *("" if np.isnan(counts.loc[name, table]) else f"{counts.loc[name, table]:.0f}" for table in columns)]
+        for name in present
+    ]
+    text = "## Runs\n\n" + markdown_table(["data set", *columns], lines)
+    left_out = [f"- {reason}" for name, reason in missing.items() if name not in present]
+    return text + ("\nLeft out:\n\n" + "\n".join(left_out) + "\n" if left_out else "")
+
+
+def reproduction(entries: pd.DataFrame, paper: pd.DataFrame) -> str:
+    """Whether the paper's settings give the paper's results: within its standard deviation, or better."""
+    both = entries.merge(paper, on=["dataset", "method"], suffixes=("", "_paper"))
+    rankings = tables.agreement(entries, paper).set_index("dataset")
+    lines = []
+    for dataset in both.dataset.unique():
+        line = [dataset]
+        for method, name in (("NN", "rmse"), ("RIO", "rmse"), ("RIO", "nlpd")):
+            of_method = both[(both.dataset == dataset) & (both.method == method)]
+            if not len(of_method):
+                line.append("")
+                continue
+            entry = of_method.iloc[0]
+            mean, theirs, std = (entry[f"{name}_{part}"] for part in ("mean", "mean_paper", "std_paper"))
+            verdict = "better" if mean < theirs else "within" if mean <= theirs + std else "**worse**"
+            line.append(f"{mean:.3f} ({theirs:.3f}±{std:.3f}): {verdict}")
+        line += [f"{rankings.loc[dataset, name]:.2f}" for name in ("rmse", "nlpd")]
+        lines.append(line)
+    header = ["data set", "NN, RMSE", "RIO, RMSE", "RIO, NLPD", "ranking, RMSE", "ranking, NLPD"]
+    return (
+        "## The paper's settings reproduce the paper\n\n"
+        "Means here, in brackets the paper's mean and standard deviation; “within” is within that of the paper's mean. "
+        "The last two columns are Spearman's correlation between the paper's mean of each method and the one here.\n\n"
+        + markdown_table(header, lines)
+    )
+
+
+def against_the_paper(summaries: dict[str, pd.DataFrame]) -> str:
+    """Our defaults beside the paper's RIO, and beside the best of its nine methods in any table."""
+    paper = {name: tables.paper_table(name) for name in ("default", "ard")}
+    everything = pd.concat([tables.paper_table(name) for name in ("default", "ard", "iterations")])
+    lines = []
+    entries = summaries["default"]
+    for dataset in entries.dataset.unique():
+        for method in tables.OURS:
+            of_method = entries[(entries.dataset == dataset) & (entries.method == method)]
+            if not len(of_method):
+                continue
+            own = of_method.iloc[0]
+            line = [dataset if method == tables.OURS[0] else "", method, f"{own.rmse_mean:.3f} / {own.nlpd_mean:.3f}"]
+            for table in paper.values():
+                rio = table[(table.dataset == dataset) & (table.method == "RIO")].iloc[0]
+                line.append(_beside(own, rio.rmse_mean, rio.nlpd_mean))
+            theirs = everything[everything.dataset == dataset]
+            line.append(_beside(own, theirs.rmse_mean.min(), theirs.nlpd_mean.min()))
+            line += [f"{own.coverage_68:.2f} / {own.coverage_90:.2f} / {own.coverage_95:.2f}"]
+            lines.append(line)
+    header = [
+        "data set",
+        "method",
+        "RMSE / NLPD",
+        "paper's RIO",
+        "paper's RIO, ARD",
+        "best of the paper's, any table on networks",
+        "coverage of 68 / 90 / 95 %",
+    ]
+    return (
+        "## Ours beside the paper\n\nBold where ours is better. `ours` takes the pretrained network as it is and is "
+        "told which training rows were its validation rows; `ours+crossfit` trains the network anew on five folds.\n\n"
+        + markdown_table(header, lines)
+    )
+
+
+def _beside(own: pd.Series, rmse: float, nlpd: float) -> str:
+    shown = [f"{rmse:.3f}", f"{nlpd:.3f}"]
+    better = [own.rmse_mean < rmse, own.nlpd_mean < nlpd]
+    return " / ".join(f"**{text}**" if beaten else text for text, beaten in zip(shown, better, strict=True))
+
+
+def spearman_section(entries: pd.DataFrame) -> str:
+    paper = pd.read_csv(tables.PAPER / "spearman.csv").set_index("dataset")
+    lines = []
+    for entry in tables.noise_correlation(entries).itertuples():
+        theirs = paper.loc[entry.dataset]
+        cells = [(entry.correlation, entry.p_value), (theirs.correlation, theirs.p_value)]
+        shown = [f"{r:.3f} (p = {p:.3f})" for r, p in cells]
+        strong = [r > 0.8 and p < tables.SIGNIFICANCE for r, p in cells]
+        lines.append(
+            [entry.dataset, *(f"**{text}**" if bold else text for text, bold in zip(shown, strong, strict=True))]
+        )
+    return (
+        "## RMSE and noise variance\n\nSpearman's correlation between mean RMSE and mean noise variance over the six "
+        "GP variants; bold above 0.8 with p below 0.05.\n\n" + markdown_table(["data set", "here", "paper's"], lines)
+    )
