@@ -1,7 +1,4 @@
-"""The methods of the paper's tables, and ours: each takes the rows of a run and answers with a prediction.
-
-NNGP and ANP stand in modules of their own.
-"""
+"""The methods of the paper's tables, and ours: each takes the rows of a run and answers with a prediction."""
 
 from __future__ import annotations
 
@@ -95,8 +92,25 @@ def cross_fitted(method: Method) -> Method:
     return with_base_seconds
 
 
+def nngp(rows: Rows, seed: int) -> Answer:
+    """See `experiments.nngp`."""
+    from experiments import nngp
+
+    return nngp.nngp(rows, seed)
+
+
+def anp(rows: Rows, seed: int) -> Answer:
+    """See `experiments.anp`."""
+    from experiments import anp
+
+    return anp.anp(rows, seed)
+
+
+SMALLEST = ("yacht", "ENB/h", "ENB/c", "airfoil")
+"""The data sets on which the paper tries NNGP and ANP."""
+
 TABLES: dict[str, dict[str, Method]] = {
-    "default": {"NN": base_model, **paper_methods()},
+    "default": {"NN": base_model, **paper_methods(), "NNGP": nngp, "ANP": anp},
     "ard": {"NN": base_model, **paper_methods(ard=True)},
     "iterations": {"NN": base_model, **paper_methods(max_iter=ITERATIONS)},
     "random-forest": {"RF": base_model, **paper_methods(), "ours": rio_method()},
@@ -106,6 +120,11 @@ TABLES: dict[str, dict[str, Method]] = {
         "ours+crossfit": cross_fitted(rio_method()),
     },
 }
+
+
+def applies(method: str, dataset: str) -> bool:
+    """Whether a method is tried on a data set."""
+    return method not in ("NNGP", "ANP") or dataset in SMALLEST
 
 
 def base_model_of(table: str, method: str) -> str:

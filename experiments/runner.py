@@ -46,11 +46,14 @@ def available(names: list[str], *, download: bool) -> tuple[list[str], dict[str,
 
 def open_tasks(table: str, datasets: list[str], n_runs: int, methods: list[str], store: Store) -> list[Task]:
     """What is missing in the store, run by run, so that every data set gets its first runs first."""
+    from experiments.methods import applies
+
     known = store.keys()
     tasks = []
     for run in range(n_runs):
         for dataset in datasets:
-            missing = tuple(method for method in methods if (table, dataset, run, method) not in known)
+            wanted = (method for method in methods if applies(method, dataset))
+            missing = tuple(method for method in wanted if (table, dataset, run, method) not in known)
             if missing:
                 tasks.append(Task(table, dataset, run, missing))
     return tasks

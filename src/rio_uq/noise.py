@@ -6,10 +6,19 @@ and the noise of the outcome. The GP gives l; the functions here find s.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
+from scipy.special import digamma, polygamma
 
+from rio_uq.gp import sparse
+from rio_uq.gp.kernels import Kernel
+from rio_uq.gp.posterior import Posterior, predict_mean
+from rio_uq.gp.rows import Rows
+from rio_uq.gp.starts import Scales, bounds_of, rio_start, weak_prior
+from rio_uq.gp.training import Settings, train
 from rio_uq.gp.typing import Array
 
 RATIO_DEVIATION = 1.0
@@ -65,3 +74,93 @@ def seen_row_precision(residual: Array, latent: Array, weight: Array, held_out: 
 
     seen = variance(~held_out, None)
     return variance(held_out, seen) / seen
+
+
+MEAN_LOG_CHI2, VARIANCE_LOG_CHI2 = float(digamma(0.5) + np.log(2.0)), float(polygamma(1, 0.5))
+"""Of the logarithm of a χ² variable with one degree of freedom, which is what a squared residual is."""
+
+FIELD_POINTS = 100
+"""Inducing points of the GP on log noise: it is smooth, and its data say little row by row."""
+
+SCORING_STEPS = 6
+EVIDENCE_NEEDED = 3.0
+"""Log evidence for varying noise over constant noise below which it is taken for constant."""
+
+
+@dataclass(frozen=True)
+class NoiseField:
+    """Noise that depends on the row: its variance is that of the GP's likelihood times exp(g(c)), with a GP for g.
+
+    Attributes
+    ----------
+    posterior : Posterior
+        Of g.
+    offset : float
+        Its mean.
+    """
+
+    posterior: Posterior
+    offset: float
+
+    def factor(self, rows: Array, n_jobs: int = 1) -> Array:
+        """exp(g) at each row, shape (n,)."""
+        return np.asarray(np.exp(self.offset + predict_mean(self.posterior, rows, n_jobs=n_jobs)[:, 0]))
+
+
+def fit_noise_field(
+    kernel: Kernel, data: Rows, n_inputs: int, residual: Array, latent: Array, rng: np.random.Generator
+) -> NoiseField | None:
+    """Learn how noise depends on the row, from leave-one-out residuals; None if there is no evidence that it does.
+
+    With residuals and latent variances in units of the noise, e² ~ (l + exp g) χ²: the logarithm of e²/(1 + l), less
+    its mean under χ², is g plus noise of known size. The hyperparameters of g come from these logarithms, which no
+    outlier can disturb; they are less telling than the squares themselves, so g then takes some steps of Fisher scoring
+    on
+
+        log p(e) = −½ log(l + exp g) − ½ e²/(l + exp g)
+
+    whose working response is g + (e²/V − 1) V/s with variance 2 (V/s)², where s = exp g and V = l + s.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Of g.
+    data : Rows
+    n_inputs : int
+        How many of the columns are inputs.
+    residual, latent : (n, q) arrays
+        In units of each output's noise; outputs share g.
+    rng : numpy.random.Generator
+    """
+    q = residual.shape[1]
+    squares = np.maximum(residual**2, 1e-12)
+    logs = (np.log(squares / (1.0 + latent)) - MEAN_LOG_CHI2).mean(axis=1)
+    offset = float(np.average(logs, weights=data.weight))
+    problem = replace(data, targets=(logs - offset)[:, None], precision=None)
+    scales = Scales.of(problem, n_inputs, 0.0)
+    bounds = bounds_of(kernel, 1, scales)
+    log_variance = np.log(VARIANCE_LOG_CHI2 / q)
+    bounds[-1] = log_variance
+    start = rio_start(kernel, 1, scales)
+    start[-1] = log_variance
+    settings = Settings(inference="sparse", n_inducing=min(FIELD_POINTS, len(data)))
+    trained = train(kernel, problem, [start], bounds, settings, rng, weak_prior(kernel, 1, scales))
+    if trained.bound - _log_likelihood_of_zero(problem, np.exp(log_variance)) < EVIDENCE_NEEDED:
+        return None
+    posterior = trained.posterior
+    for _ in range(SCORING_STEPS):
+        g = predict_mean(posterior, data.rows, n_jobs=data.n_jobs) + offset
+        s = np.exp(g)
+        share = s / (latent + s)
+        response = g + (squares / (latent + s) - 1.0) / share
+        precision = (share**2).sum(axis=1)
+        target = (share**2 * response).sum(axis=1, keepdims=True) / precision[:, None]
+        step = replace(problem, targets=target - offset, precision=precision)
+        posterior = sparse.posterior(kernel, posterior.theta, np.log([2.0]), posterior.points, step)
+    return NoiseField(posterior, offset)
+
+
+def _log_likelihood_of_zero(data: Rows, variance: float) -> float:
+    """Of the targets, if they are nothing but noise."""
+    weight: Array = np.ones(len(data)) if data.weight is None else data.weight
+    return -0.5 * float(weight @ (np.log(2.0 * np.pi * variance) + data.targets[:, 0] ** 2 / variance))

@@ -17,6 +17,7 @@ CHOICES = {
     "inference": ("auto", "exact", "sparse"),
     "starts": ("auto", "rio", "unit"),
     "prior": ("weak", "flat"),
+    "noise": ("constant", "io"),
     "dtype": ("float64", "float32"),
 }
 
@@ -40,6 +41,7 @@ PAPER_SETTINGS: dict[str, Any] = {
     "standardize_output": False,
     "starts": "unit",
     "prior": "flat",
+    "noise": "constant",
     "max_iter": 1000,
     "tol": 2.2e-9,  # SciPy's default for L-BFGS-B
 }

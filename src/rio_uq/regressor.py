@@ -184,6 +184,7 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
         starts: str = "auto",
         n_restarts: int = 0,
         prior: str = "weak",
+        noise: str = "constant",
         max_iter: int = 200,
         tol: float = 1e-6,
         dtype: str = "float64",
@@ -210,6 +211,7 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
         self.starts = starts
         self.n_restarts = n_restarts
         self.prior = prior
+        self.noise = noise
         self.max_iter = max_iter
         self.tol = tol
         self.dtype = dtype
@@ -322,6 +324,7 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
             starts=self.starts,
             n_restarts=self.n_restarts,
             prior=self.prior,
+            noise=self.noise,
             walk_options={
                 "n_jobs": effective_jobs(self.n_jobs),
                 "dtype": np.dtype(self.dtype),
@@ -376,7 +379,8 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
             mean = base + self._gp.mean(features, prediction, self._jobs())
             covariance = self._gp.covariance(features, prediction)
             if include_noise:
-                covariance += self._gp.noise_variance[:, None, None] * np.eye(len(mean))
+                noise = self._gp.noise_at(features, prediction, self._jobs())
+                covariance += noise.T[:, :, None] * np.eye(len(mean))
             return self._shaped(mean), covariance[0] if self._y_shape == () else np.moveaxis(covariance, 0, -1)
         if not return_std:
             return self._shaped(base + self._gp.mean(features, prediction, self._jobs()))
@@ -385,7 +389,9 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
 
     def _mean_and_std(self, features: Array, prediction: Array, *, include_noise: bool) -> tuple[Array, Array]:
         mean, variance = self._gp.mean_and_variance(features, prediction, self._jobs())
-        return mean, np.sqrt(variance + self._gp.noise_variance if include_noise else variance)
+        if include_noise:
+            variance = variance + self._gp.noise_at(features, prediction, self._jobs())
+        return mean, np.sqrt(variance)
 
     def predict_residual(
         self, X: Any, *, y_pred: Any = None, return_std: bool = False, include_noise: bool = True
@@ -412,7 +418,8 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         draws = self._base(prediction)[..., None] + self._gp.sample(features, prediction, n_samples, rng)
         if include_noise:
-            draws += np.sqrt(self._gp.noise_variance)[:, None] * rng.standard_normal(draws.shape)
+            noise = self._gp.noise_at(features, prediction, self._jobs())
+            draws += np.sqrt(noise)[..., None] * rng.standard_normal(draws.shape)
         return draws[:, 0] if self._y_shape == () else draws
 
     def decompose(self, X: Any, *, y_pred: Any = None) -> Decomposition:
