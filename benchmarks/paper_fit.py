@@ -198,11 +198,10 @@ def compare(
                 label = f"{name}, run {run}, "
                 with open_peer(python, path) as peer:
                     runs.append(fit_by_turns(peer, run, n_rounds, max_seconds, partial(tell, label)))
+                    versions = peer.ask(task="versions")
             found = {engine: summary([replies[engine] for replies in runs]) for engine in ENGINES}
             write(table_row(name, rows.X_train.shape, found))
             all_remarks += remarks(name, found)
-    with open_peer(python, path) as peer:
-        versions = peer.ask(task="versions")
     write("\n" + "  \n".join([LEGEND, *all_remarks, setting(versions)]))
 
 

@@ -1,6 +1,7 @@
 """The benchmark of whole fits on the paper's data, but for GPflow's part in it."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -103,6 +104,27 @@ def test_the_table_is_added_to_a_file(tmp_path, capsys):
     paper_fit.writer(path)("| line |")
     assert path.read_text() == "before\n| line |\n"
     assert capsys.readouterr().out == "| line |\n"
+
+
+def test_the_whole_table(rng, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("torch")
+    dataset = paper_fit.DATASETS["yacht"]
+    (tmp_path / "uci").mkdir()
+    np.savetxt(tmp_path / "uci" / dataset.file, rng.normal(size=(308, 7)))
+    monkeypatch.setenv("RIO_UQ_DATA", str(tmp_path))
+    monkeypatch.setattr(paper_fit, "CACHE", tmp_path / "cache")
+    monkeypatch.setitem(paper_fit.DATASETS, "yacht", replace(dataset, sha256=None))
+    output = tmp_path / "table.md"
+    arguments = ["--datasets", "yacht", "--rounds", "1", "--max-seconds", "1", "--peers-python", sys.executable]
+    paper_fit.main([*arguments, "--output", str(output)])
+    written = output.read_text()
+    assert written == capsys.readouterr().out
+    header, line, (empty, legend, *notes) = written.splitlines()[:2], written.splitlines()[2], written.splitlines()[3:]
+    assert "\n".join(header) == paper_fit.HEADER
+    assert line.startswith("| yacht | 246 × 6 |")
+    assert (empty, legend.strip()) == ("", paper_fit.LEGEND)
+    assert "No such file" not in "".join(notes)
+    assert "processors" in notes[-1]
 
 
 @pytest.mark.parametrize(
