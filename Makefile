@@ -1,5 +1,6 @@
 # make demo   the main job: a neural network on real data, before and after RIO (DATA=my.csv TARGET=price for your own)
 # make bench  the engine beside GPflow and GPyTorch, in one run
+# make bench-paper  whole fits on the paper's data beside GPflow (RIO_UQ_DATA names the folder of the UCI files)
 # make test   lint, types and all fast tests with coverage;  make test-slow  the slow ones
 # Each target sets up what it needs in .venv.
 
@@ -8,10 +9,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS_demo := demo
 EXTRAS_test := test
+EXTRAS_experiments := experiments
 
 export DATA TARGET
 
-.PHONY: demo test test-slow lint bench clean
+.PHONY: demo test test-slow lint bench bench-paper clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -45,3 +47,6 @@ $(PEERS)/installed: benchmarks/requirements-peers.txt
 
 bench: $(VENV)/installed-demo $(PEERS)/installed
 	$(BIN)/python -m benchmarks.engine --peers-python $(PEERS)/bin/python
+
+bench-paper: $(VENV)/installed-experiments $(PEERS)/installed
+	$(BIN)/python -m benchmarks.paper_fit --peers-python $(PEERS)/bin/python

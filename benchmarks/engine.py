@@ -91,10 +91,19 @@ class Ours:
 class Peer:
     """A process in the peers' environment that answers requests for one engine on one problem."""
 
-    def __init__(self, python: str, engine: str, problem: Path) -> None:
+    def __init__(
+        self,
+        python: str,
+        engine: str,
+        problem: Path,
+        *,
+        script: str = "peers.py",
+        environment: dict[str, str] | None = None,
+    ) -> None:
         self.request = {"engine": engine, "problem": str(problem)}
         self.process = subprocess.Popen(
-            [python, str(Path(__file__).with_name("peers.py"))],
+            [python, str(Path(__file__).with_name(script))],
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -58,18 +58,32 @@ class GPflow:
         gradients[-1].numpy()
         return -float(value.numpy())
 
-    def fit(self, max_iter):
+    def fit(self, max_iter, max_seconds=float("inf")):
+        """Trace of (seconds, bound): first the start values, when the graph is compiled, then each iteration.
+
+        ``stopped`` says what ended the fit if it was not the optimiser; the model is then at the last iteration.
+        """
         import gpflow
 
-        trace, began = [], time.perf_counter()
-        model, closure = self.model, self.tf.function(self._loss)
+        optimizer, variables, self.stopped = gpflow.optimizers.Scipy(), self.model.trainable_variables, ""
+        began = time.perf_counter()
+        reached = optimizer.initial_parameters(variables).numpy()
+        loss, _ = optimizer.eval_func(self._loss, variables, tf_fun_args={})(reached)  # `minimize` uses it again
+        trace = [(time.perf_counter() - began, -float(loss))]
 
-        def note(step, variables, values):
-            trace.append((time.perf_counter() - began, -float(closure().numpy())))
+        def note(intermediate_result):
+            nonlocal reached
+            reached = intermediate_result.x.copy()
+            trace.append((time.perf_counter() - began, -float(intermediate_result.fun)))
+            if trace[-1][0] > max_seconds:
+                self.stopped = f"cut off after {max_seconds:g} s"
+                raise StopIteration
 
-        gpflow.optimizers.Scipy().minimize(
-            self._loss, model.trainable_variables, step_callback=note, options={"maxiter": max_iter}
-        )
+        try:
+            optimizer.minimize(self._loss, variables, callback=note, options={"maxiter": max_iter})
+        except self.tf.errors.InvalidArgumentError as error:  # a kernel matrix that is not positive definite
+            self.stopped = error.message.splitlines()[0]
+            optimizer.assign_tensors(variables, optimizer.unpack_tensors(variables, reached))
         return trace
 
     def predict(self, rows):
@@ -183,14 +197,15 @@ def answer(request, engine):
     return {"seconds": seconds, "bound": bound}
 
 
-def main():
-    engine = None
+def serve(make, answer):
+    """Answer requests: ``make(request)`` at the first one, ``answer(request, made)`` at each."""
+    made = None
     replies, sys.stdout = sys.stdout, sys.stderr  # libraries that print must not disturb the replies
     for line in sys.stdin:
         try:
             request = json.loads(line)
-            engine = engine or make(request)
-            reply = answer(request, engine)
+            made = made or make(request)
+            reply = answer(request, made)
         except Exception as error:
             reply = {"error": f"{type(error).__name__}: {error}"[:300]}
         replies.write(json.dumps(reply) + "\n")
@@ -198,4 +213,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    serve(make, answer)
