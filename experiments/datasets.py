@@ -104,16 +104,8 @@ class DataSet:
         if path is None:
             raise DataNotFoundError(f"{self.name}: {self.file} is not there; {HOW_TO_GET_DATA}")
         content = path.read_bytes()
-        self._check(content, str(path))
+        check_sha256(content, self.sha256, self.name, str(path))
         return content
-
-    def _check(self, content: bytes, place: str) -> None:
-        found = hashlib.sha256(content).hexdigest()
-        if self.sha256 is not None and found != self.sha256:
-            raise ValueError(
-                f"{place} is not the original file of {self.name}: its SHA-256 is {found}, and should be "
-                f"{self.sha256}; remove it and get it again"
-            )
 
     def _download(self) -> Path:
         slug = self.page.lower().replace(" ", "+")
@@ -124,13 +116,23 @@ class DataSet:
         except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
             raise DataNotFoundError(f"{self.name}: {address} cannot be reached ({error}); {HOW_TO_GET_DATA}") from error
         content = _member(archive, self.file)
-        self._check(content, address)
+        check_sha256(content, self.sha256, self.name, address)
         path = cache_folder() / self.file
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(path.name + ".partial")
         partial.write_bytes(content)
         partial.replace(path)  # an interrupted download never has the name of a whole one
         return path
+
+
+def check_sha256(content: bytes, sha256: str | None, name: str, place: str) -> None:
+    """Raise an error if the bytes found at a place are not the original file of a data set."""
+    found = hashlib.sha256(content).hexdigest()
+    if sha256 is not None and found != sha256:
+        raise ValueError(
+            f"{place} is not the original file of {name}: its SHA-256 is {found}, and should be {sha256}; remove it "
+            "and get it again"
+        )
 
 
 def cache_folder() -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -59,8 +60,8 @@ def open_tasks(table: str, datasets: list[str], n_runs: int, methods: list[str],
     return tasks
 
 
-def run_tasks(tasks: list[Task], n_jobs: int, path: Path) -> None:
-    """Work off the tasks on processes of one thread each, with a bar."""
+def run_tasks(tasks: list[Task], n_jobs: int, path: Path, worker: Callable[[Task, Path], None] | None = None) -> None:
+    """Work off the tasks on processes of one thread each, with a bar; the worker of each is `work` unless given."""
     if not tasks:
         return
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -68,7 +69,7 @@ def run_tasks(tasks: list[Task], n_jobs: int, path: Path) -> None:
     total = sum(len(task.methods) for task in tasks)
     began, done = time.monotonic(), 0
     with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as executor:
-        futures = {executor.submit(work, task, path): task for task in tasks}
+        futures = {executor.submit(worker or work, task, path): task for task in tasks}
         try:
             for future in as_completed(futures):
                 future.result()
