@@ -30,7 +30,7 @@ class Rows:
     y_test: np.ndarray
     pred_test: np.ndarray
     base_seconds: float
-    validation: np.ndarray
+    validation: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
