@@ -1,11 +1,14 @@
 """Methods answer, measures are stored, and the command line goes on where it stopped."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from experiments import __main__ as command_line
-from experiments.methods import TABLES, Rows, measured
+from experiments.datasets import DATASETS
+from experiments.methods import TABLES, Rows, applies, measured
 from experiments.store import COLUMNS, Store
+from experiments.tables import OURS, PAPER, PAPER_TABLES, paper_table
 from rio_uq import metrics
 
 
@@ -35,8 +38,13 @@ def test_an_answer_is_measured(method, rows):
 
 
 def test_tables_have_the_papers_methods():
-    assert list(TABLES["default"]) == ["NN", "RIO", "R+I", "R+O", "Y+O", "Y+IO", "SVGP"]
-    assert next(iter(TABLES["random-forest"])) == "RF"
+    for name, file in PAPER_TABLES.items():
+        theirs = list(dict.fromkeys(pd.read_csv(PAPER / file).method))
+        assert [method for method in TABLES[name] if method not in OURS] == theirs
+    paper = paper_table("default")
+    for method in ("NNGP", "ANP", "RIO"):
+        tried = set(paper[paper.method == method].dataset)
+        assert {dataset for dataset in DATASETS if applies(method, dataset)} == tried
 
 
 @pytest.mark.parametrize(
