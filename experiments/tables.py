@@ -34,13 +34,16 @@ def paper_table(name: str) -> pd.DataFrame:
     return pd.read_csv(PAPER / PAPER_TABLES[name])
 
 
-def with_ours(rows: pd.DataFrame, table: str) -> pd.DataFrame:
-    """The rows of a table; our methods, which have a table of their own, come in for the same data sets."""
+def rows_of(rows: pd.DataFrame, table: str) -> pd.DataFrame:
+    """The rows of a table, with those of methods that are the same in several tables and are run for one of them.
+
+    NNGP and ANP look at no network; our methods are compared with each variant of the paper's settings on networks.
+    """
     own = rows[rows.table == table]
+    shared = [rows[(rows.table == "default") & rows.method.isin(["NNGP", "ANP"])]] if table != "default" else []
     if table != "random-forest":
-        ours = rows[(rows.table == "ours") & rows.method.isin(OURS)]
-        own = pd.concat([own, ours[ours.dataset.isin(own.dataset)]])
-    return own
+        shared.append(rows[(rows.table == "ours") & rows.method.isin(OURS)])
+    return pd.concat([own, *(part[part.dataset.isin(own.dataset)] for part in shared)])
 
 
 def summary(rows: pd.DataFrame, table: str) -> pd.DataFrame:
@@ -58,7 +61,7 @@ def summary(rows: pd.DataFrame, table: str) -> pd.DataFrame:
     The tests compare a method with RIO run by run, on the runs that both have. The best mean is marked as such, and
     with it every one that neither test can tell from it.
     """
-    chosen = with_ours(rows, table)
+    chosen = rows_of(rows, table)
     entries = []
     for dataset in [name for name in DATASETS if name in set(chosen.dataset)]:
         of_dataset = chosen[chosen.dataset == dataset]

@@ -40,7 +40,8 @@ def test_an_answer_is_measured(method, rows):
 def test_tables_have_the_papers_methods():
     for name, file in PAPER_TABLES.items():
         theirs = list(dict.fromkeys(pd.read_csv(PAPER / file).method))
-        assert [method for method in TABLES[name] if method not in OURS] == theirs
+        shared = [] if name == "default" else ["NNGP", "ANP"]  # the same in all tables, so they are run for one
+        assert [method for method in TABLES[name] if method not in OURS] + shared == theirs
     paper = paper_table("default")
     for method in ("NNGP", "ANP", "RIO"):
         tried = set(paper[paper.method == method].dataset)
