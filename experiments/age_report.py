@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EDGES = np.arange(10, 80, 10)
-LABELS = ["under 10", *(f"{low}–{low + 10}" for low in EDGES[:-1]), f"{EDGES[-1]} and over"]
+LABELS = [*(f"{edge - 10}–{edge}" for edge in EDGES), f"{EDGES[-1]}+"]
 LEVELS = {68: 0.68, 90: 0.9, 95: 0.95}
 
 PAPER = pd.DataFrame(
@@ -50,8 +50,8 @@ BAND_COLUMNS = {
     "coverage_90": "90 % coverage",
     "coverage_68": "68 % coverage",
 }
-LOOKS = {"SVGP": ("#E69F00", "s"), "RIO": ("#0072B2", "o"), "ours": ("#009E73", "D")}
-"""Colours that a colour-blind reader can tell apart, and a mark of its own for each."""
+LOOKS = {"SVGP": ("#E69F00", "s", 5), "RIO": ("#0072B2", "o", 8), "ours": ("#D55E00", "D", 4)}
+"""Colours that a colour-blind reader can tell apart, and marks that are seen where curves lie on each other."""
 
 REMARK = (
     "The sizes of the two halves are not comparable: another network (a small ResNet-10 here, DenseNet-121 there) and "
@@ -123,11 +123,12 @@ def bands_figure(bands: pd.DataFrame) -> Figure:
     for axis, (level, share) in zip(figure.subplots(1, len(LEVELS), sharex=True), LEVELS.items(), strict=True):
         axis.axhline(share, color="black", linewidth=0.8, linestyle="--")
         for method, part in bands.dropna(subset=["std"]).groupby("method", sort=False):
-            colour, mark = LOOKS[method]
+            colour, mark, size = LOOKS[method]
             places = [labels.index(band) for band in part["band"]]
-            axis.plot(places, part[f"coverage_{level}"], marker=mark, color=colour, label=method, linewidth=1.4)
-        axis.set_xticks(range(len(labels)), labels, rotation=45, ha="right")
-        axis.set(title=f"{level} % intervals", xlabel="predicted age")
+            style = {"marker": mark, "markersize": size, "linewidth": 1.3, "color": colour, "label": method}
+            axis.plot(places, part[f"coverage_{level}"], markerfacecolor="white", markeredgewidth=1.5, **style)
+        axis.set_xticks(range(len(labels)), labels, rotation=45)
+        axis.set(title=f"{level} % intervals", xlabel="age that the network predicts")
         axis.spines[["top", "right"]].set_visible(False)
     figure.axes[0].set_ylabel("share of ages inside the interval")
     figure.axes[0].legend(frameon=False, loc="best")

@@ -114,10 +114,10 @@ def test_a_band_begins_at_its_age_and_an_empty_one_is_left_out():
         pd.DataFrame({"method": "ours", "y": y_pred, "y_pred": y_pred, "mean": y_pred, "std": 1.0})
     )
     assert dict(zip(bands["band"], bands["rows"], strict=True)) == {
-        "under 10": 1,
+        "0–10": 1,
         "10–20": 1,
         "60–70": 1,
-        "70 and over": 2,
+        "70+": 2,
     }
 
 
