@@ -6,32 +6,69 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments.datasets import DATASETS, HOW_TO_GET_DATA
-from experiments.runner import RESULTS, available, open_tasks, run_tasks
+from experiments.datasets import DATASETS, HOW_TO_GET_DATA, DataNotFoundError
+from experiments.runner import CACHE, FIGURES, FOLDER, PREDICTIONS, RESULTS, available, open_tasks, run_tasks
 from experiments.store import Store
 
 TABLE_NAMES = ("default", "ard", "iterations", "random-forest", "ours")
+SECTIONS = ("age", "theory", "fit-times")
+"""Sections of the page of results that commands write for themselves, each into a file beside the rows."""
+
+SMALL = ("yacht", "ENB/h", "ENB/c", "airfoil", "CCS", "wine/r")
+HOUR = (
+    ("default", SMALL, 3),
+    ("ard", SMALL, 3),
+    ("random-forest", SMALL, 2),
+    ("ours", SMALL, 3),
+    ("iterations", SMALL, 1),
+    ("default", ("wine/w", "CCPP"), 1),
+    ("ours", ("wine/w", "CCPP", "protein"), 1),
+    ("default", ("protein",), 1),
+)
+"""Table, data sets and number of runs of the version that ends within an hour on two processors."""
 
 
 def main(arguments: list[str] | None = None) -> None:
+    options_of = _parser()
+    options = options_of.parse_args(arguments)
+    options.command(options, options_of)
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m experiments", description="The experiments of the RIO paper.")
-    commands = parser.add_subparsers(dest="command", required=True)
+    commands = parser.add_subparsers(dest="name", required=True)
+    results = argparse.ArgumentParser(add_help=False)
+    results.add_argument("--results", type=Path, default=RESULTS, help="file of the rows (default: %(default)s)")
+    jobs = argparse.ArgumentParser(add_help=False)
+    jobs.add_argument("--jobs", type=int, default=1, help="processes side by side (default: %(default)s)")
 
-    listing = commands.add_parser("list", help="the data sets, where they come from, and which are there")
-    listing.set_defaults(run=list_datasets)
+    def add(name: str, command: object, text: str, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=text, description=text, parents=list(parents))
+        added.set_defaults(command=command)
+        return added
 
-    run = commands.add_parser("run", help="train and measure; goes on where it was interrupted")
+    add("list", list_datasets, "The data sets, where they come from, and which are there.")
+    run = add("run", run_table, "Train and measure; goes on where it was interrupted.", results, jobs)
     run.add_argument("--table", choices=TABLE_NAMES, default="default", help="which table (default: %(default)s)")
     run.add_argument("--datasets", help="names separated by commas, as `list` shows them (default: all)")
     run.add_argument("--methods", help="methods of the table separated by commas (default: all)")
     run.add_argument("--runs", type=int, default=10, help="number of random splits (default: %(default)s)")
-    run.add_argument("--jobs", type=int, default=1, help="processes side by side (default: %(default)s)")
-    run.add_argument("--results", type=Path, default=RESULTS, help="file of the rows (default: %(default)s)")
     run.add_argument("--download", action="store_true", help="get missing files from the UCI archive")
-    run.set_defaults(run=run_table)
-
-    options = parser.parse_args(arguments)
-    options.run(options, parser)
+    table = add("table", show_table, "A table of the paper, from the rows that are there.", results)
+    table.add_argument("table", choices=[*TABLE_NAMES[:4], "spearman"], help="which table")
+    table.add_argument("--format", choices=["text", "markdown", "latex", "csv"], default="text", help="%(default)s")
+    figures = add(
+        "figures", draw_figures, "All figures of the paper, from the rows and predictions that are there.", results
+    )
+    figures.add_argument("--table", choices=TABLE_NAMES[:4], default="default", help="of which table (%(default)s)")
+    figures.add_argument("--folder", type=Path, default=FIGURES, help="where they go (default: %(default)s)")
+    age = add("age", run_age, "Age estimation: network, SVGP, RIO and ours, by bands of predicted age.", results, jobs)
+    age.add_argument("--runs", type=int, default=5, help="number of random splits (default: %(default)s)")
+    theory = add("theory", run_theory, "The three theorems as numerical experiments.", results)
+    theory.add_argument("--repeats", type=int, default=None, help="draws of each experiment (default: enough)")
+    add("report", write_report, "The page of results, experiments/RESULTS.md, from the rows that are there.", results)
+    add("paper", run_paper, "A version of everything that ends within an hour on two processors.", results, jobs)
+    return parser
 
 
 def list_datasets(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
@@ -49,14 +86,20 @@ def run_table(options: argparse.Namespace, parser: argparse.ArgumentParser) -> N
     names = chosen(options.datasets, list(DATASETS), "datasets", parser)
     if options.runs < 1 or options.jobs < 1:
         parser.error("--runs and --jobs have to be at least 1")
-    usable, missing = available(names, download=options.download)
+    usable = usable_of(names, download=options.download)
+    tasks = open_tasks(options.table, usable, options.runs, methods, Store(options.results))
+    print(f"{sum(len(task.methods) for task in tasks)} results are missing in {options.results}", file=sys.stderr)
+    run_tasks(tasks, options.jobs, options.results)
+
+
+def usable_of(names: list[str], *, download: bool = False) -> list[str]:
+    """The data sets that are there; says which are not, and ends if none is."""
+    usable, missing = available(names, download=download)
     for reason in missing.values():
         print(f"left out: {reason}", file=sys.stderr)
     if not usable:
         sys.exit(f"there are no data to run on: {HOW_TO_GET_DATA}")
-    tasks = open_tasks(options.table, usable, options.runs, methods, Store(options.results))
-    print(f"{sum(len(task.methods) for task in tasks)} results are missing in {options.results}", file=sys.stderr)
-    run_tasks(tasks, options.jobs, options.results)
+    return usable
 
 
 def chosen(text: str | None, known: list[str], name: str, parser: argparse.ArgumentParser) -> list[str]:
@@ -68,6 +111,98 @@ def chosen(text: str | None, known: list[str], name: str, parser: argparse.Argum
     if unknown:
         parser.error(f"--{name}: {', '.join(unknown)} is not among {', '.join(known)}")
     return names
+
+
+def show_table(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    from experiments import report, tables
+    from experiments.rendering import FORMATS, LEGEND, render
+
+    name = "default" if options.table == "spearman" else options.table
+    rows = Store(options.results).read_or_unpack()
+    entries = tables.summary(rows, name)
+    if not len(entries):
+        sys.exit(f"there are no rows of table {name} in {options.results}: make them with `run --table {name}`")
+    report.say_what_is_left_out(entries)
+    if options.table == "spearman":
+        found = tables.noise_correlation(entries)
+        shown = report.spearman_table(found, FORMATS[options.format]) if options.format != "csv" else None
+        print(found.to_csv(index=False) if shown is None else shown, end="")
+    elif options.format == "csv":
+        paper = tables.paper_table(name)
+        both = entries.merge(paper, on=["dataset", "method"], how="left", suffixes=("", "_paper"))
+        print(both.to_csv(index=False), end="")
+    else:
+        print(render(entries, tables.paper_table(name), FORMATS[options.format]))
+        print(LEGEND)
+
+
+def draw_figures(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    from experiments.figures import draw_all
+
+    rows = Store(options.results).read_or_unpack()
+    for path in draw_all(rows, PREDICTIONS, options.folder, options.table):
+        print(path)
+
+
+def run_age(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    from experiments import age
+
+    try:
+        section = age.run(options.runs, options.jobs, options.results, CACHE, FIGURES)
+    except DataNotFoundError as error:
+        sys.exit(str(error))
+    keep_section("age", section, options.results)
+
+
+def run_theory(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    from experiments import theory
+
+    repeats = {} if options.repeats is None else {"repeats": options.repeats}
+    keep_section("theory", theory.run(FIGURES, **repeats), options.results)
+
+
+def keep_section(name: str, text: str, results: Path) -> None:
+    """Print a section, and keep it for the page of results."""
+    print(text)
+    path = results.with_name(f"{name}.md")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def write_report(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    from experiments.report import report
+
+    store = Store(options.results)
+    rows = store.read_or_unpack()
+    if not len(rows):
+        sys.exit(f"there are no rows in {options.results}: make them with `run`")
+    _, missing = available(list(DATASETS), download=False)
+    files = [options.results.with_name(f"{name}.md") for name in SECTIONS]
+    text = report(rows, missing, [path.read_text() for path in files if path.exists()])
+    (FOLDER / "RESULTS.md").write_text(text)
+    if options.results.exists():
+        store.pack()
+    print(f"written: {FOLDER / 'RESULTS.md'}")
+
+
+def run_paper(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    from experiments.methods import TABLES
+
+    usable = usable_of(list(DATASETS))
+    store = Store(options.results)
+    for table, datasets, runs in HOUR:
+        there = [name for name in datasets if name in usable]
+        print(f"table {table}: {', '.join(there)}, {runs} runs", file=sys.stderr)
+        run_tasks(open_tasks(table, there, runs, list(TABLES[table]), store), options.jobs, options.results)
+    options.runs, options.repeats = 1, 40
+    run_theory(options, parser)
+    try:
+        run_age(options, parser)
+    except SystemExit as error:  # the faces are not there, which is no reason to lose the rest
+        print(f"left out: {error}", file=sys.stderr)
+    options.table, options.folder = "default", FIGURES
+    draw_figures(options, parser)
+    write_report(options, parser)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,9 +11,11 @@ import pandas as pd
 
 from experiments import tables
 from experiments.datasets import DATASETS
-from experiments.rendering import FORMATS, LEGEND, markdown_table, render
+from experiments.rendering import FORMATS, LEGEND, Format, markdown_table, render
 
 NOTES = Path(__file__).parent / "notes.md"
+VERY_STRONG = 0.8
+"""Correlation that the paper calls very strong."""
 
 
 def report(rows: pd.DataFrame, missing: dict[str, str], sections: Iterable[str]) -> str:
@@ -127,17 +130,30 @@ def _beside(own: pd.Series, rmse: float, nlpd: float) -> str:
 
 
 def spearman_section(entries: pd.DataFrame) -> str:
-    paper = pd.read_csv(tables.PAPER / "spearman.csv").set_index("dataset")
-    lines = []
-    for entry in tables.noise_correlation(entries).itertuples():
-        theirs = paper.loc[entry.dataset]
-        cells = [(entry.correlation, entry.p_value), (theirs.correlation, theirs.p_value)]
-        shown = [f"{r:.3f} (p = {p:.3f})" for r, p in cells]
-        strong = [r > 0.8 and p < tables.SIGNIFICANCE for r, p in cells]
-        lines.append(
-            [entry.dataset, *(f"**{text}**" if bold else text for text, bold in zip(shown, strong, strict=True))]
-        )
     return (
         "## RMSE and noise variance\n\nSpearman's correlation between mean RMSE and mean noise variance over the six "
-        "GP variants; bold above 0.8 with p below 0.05.\n\n" + markdown_table(["data set", "here", "paper's"], lines)
+        "GP variants; bold above 0.8 with p below 0.05.\n\n"
+        + spearman_table(tables.noise_correlation(entries), FORMATS["markdown"])
     )
+
+
+def spearman_table(found: pd.DataFrame, style: Format) -> str:
+    """Correlations with their p-values, ours beside the paper's."""
+    paper = pd.read_csv(tables.PAPER / "spearman.csv").set_index("dataset")
+    lines = []
+    for entry in found.itertuples():
+        theirs = paper.loc[entry.dataset]
+        line = [entry.dataset]
+        for correlation, p_value in ((entry.correlation, entry.p_value), (theirs.correlation, theirs.p_value)):
+            text = f"{correlation:.3f} (p = {p_value:.3f})"
+            is_strong = correlation > VERY_STRONG and p_value < tables.SIGNIFICANCE
+            line.append(style.bold(text) if is_strong else text)
+        lines.append(line)
+    return style.table(["data set", "here", "paper's"], lines)
+
+
+def say_what_is_left_out(entries: pd.DataFrame) -> None:
+    """Name on standard error the data sets of the paper that have no rows."""
+    absent = [name for name in DATASETS if name not in set(entries.dataset)]
+    if absent:
+        print(f"left out, since there are no rows: {', '.join(absent)}", file=sys.stderr)

@@ -19,6 +19,7 @@ FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results" / "rows.csv"
 CACHE = FOLDER / "cache"
 PREDICTIONS = CACHE / "predictions"
+FIGURES = FOLDER / "results" / "figures"
 
 
 @dataclass(frozen=True)

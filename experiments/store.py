@@ -55,6 +55,22 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
 
+    @property
+    def packed(self) -> Path:
+        """The same rows, compressed."""
+        return self.path.with_name(self.path.name + ".gz")
+
+    def pack(self) -> None:
+        """Write all rows, in order and compressed, beside the file."""
+        rows = self.read().sort_values(COLUMNS[:4], kind="stable")
+        partial = self.packed.with_name(self.packed.name + ".partial")
+        rows.to_csv(partial, index=False, compression={"method": "gzip", "mtime": 0})
+        partial.replace(self.packed)
+
+    def read_or_unpack(self) -> pd.DataFrame:
+        """All rows, or those that were packed if there are none yet."""
+        return pd.read_csv(self.packed) if not self.path.exists() and self.packed.exists() else self.read()
+
     def read(self) -> pd.DataFrame:
         """All rows; an unfinished last line, left by a process that was killed, is passed over."""
         if not self.path.exists():
