@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import linalg, stats
 
 from rio_uq.gp import exact, sparse
 from rio_uq.gp.kernels import io_kernel
+from rio_uq.gp.linalg import BASE_JITTER
 from rio_uq.gp.posterior import predict
 from rio_uq.gp.rows import Rows
 from rio_uq.gp.sparse import CollapsedBound
@@ -150,6 +152,39 @@ def test_a_weight_of_two_is_two_rows(kernel, data, rng):
     other_value, other_gradient = evaluate(kernel, repeated, points)
     np.testing.assert_allclose(value, other_value, rtol=1e-10)
     np.testing.assert_allclose(gradient, other_gradient, rtol=1e-7, atol=1e-7 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize("options", [{}, {"cache_bytes": 0}, {"is_weighted": True}])
+def test_rows_whitened_before_they_are_summed_up_give_the_same(options, kernel, rng, monkeypatch):
+    weight = rng.integers(1, 4, size=70).astype(float) if options.pop("is_weighted", False) else None
+    data = make_data(rng, weight=weight, block_rows=32, n_jobs=2, **options)
+    theta, points = rng.normal(scale=0.3, size=kernel.n_parameters), rng.normal(size=(6, 4))
+    expected = evaluate(kernel, data, points, theta)
+    monkeypatch.setattr(sparse, "ROUNDING_ALLOWED", 0.0)
+    value, gradient = evaluate(kernel, data, points, theta)
+    np.testing.assert_allclose(value, expected[0], rtol=1e-9)
+    np.testing.assert_allclose(gradient, expected[1], rtol=1e-6, atol=1e-8 * np.abs(expected[1]).max())
+
+
+def test_the_bound_is_right_where_the_kernel_is_smooth_and_the_noise_small(rng):
+    """Outcomes around 450 without a mean, as those of a power plant: Φ alone would be lost in rounding."""
+    y_pred = rng.normal(450.0, 17.0, size=(2000, 1))
+    data = Rows(y_pred, y_pred + rng.normal(size=(2000, 1)))
+    kernel = io_kernel(0, 1, kind="output")
+    theta, noise, points = np.log([3e5, 700.0]), 1.0, y_pred[:50]
+    value, gradient = evaluate(kernel, data, points, theta, np.log([noise]))
+    kuu = kernel.matrix(theta, points, points)
+    factor = np.linalg.cholesky(kuu + BASE_JITTER * kuu.diagonal().mean() * np.eye(50))
+    a = linalg.solve_triangular(factor, kernel.matrix(theta, points, data.rows), lower=True)
+    covariance = a.T @ a + noise * np.eye(2000)
+    expected = stats.multivariate_normal(cov=covariance).logpdf(data.targets[:, 0])
+    expected -= 0.5 * (2000 * 3e5 - (a**2).sum()) / noise
+    np.testing.assert_allclose(value, expected, rtol=1e-4)
+    mean, _ = predict(sparse.posterior(kernel, theta, np.log([noise]), points, data), data.rows)
+    assert np.sqrt(np.mean((mean - data.targets) ** 2)) < 1.1
+    raised = theta + np.array([0.0, 1e-4])
+    slope = (evaluate(kernel, data, points, raised, np.log([noise]))[0] - value) / 1e-4
+    np.testing.assert_allclose(gradient[1], slope, rtol=0.05, atol=0.5)
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])

@@ -23,6 +23,10 @@ Several outputs share Φ and K, have a noise variance each, and add up. A second
 
 through the kernel. With the targets stacked below the kernel matrix of a block, [k; r], the first walk is one
 product [k; r][k; r]ᵀ and the second one is [2 ∂F/∂Φ, ∂F/∂b][k; r]; with weights, both are of √w [k; r].
+
+L⁻¹ takes the rounding of Φ with it: where K is nearly singular and the noise small beside the kernel, V would be
+nothing but rounding. There the rows are whitened before they are summed up, V = Σ w_i (L⁻¹k_i)(L⁻¹k_i)ᵀ, at the cost
+of one more product for each block.
 """
 
 from __future__ import annotations
@@ -43,41 +47,69 @@ from rio_uq.gp.typing import Array
 FLOAT32_JITTER = 1e-6
 """Whitening divides the rounding of float32 blocks, about 1e-7, by the jitter: with less, gradients are noise."""
 
+ROUNDING_ALLOWED = 0.1
+"""Estimated rounding of V/σ², a bound on its effect, above which rows are whitened before they are summed up."""
+
 
 class Statistics(NamedTuple):
     """All that the bound needs of the rows, for q outputs: sums, so those of two sets of rows add up."""
 
-    phi: Array  # (m, m)
-    b: Array  # (m, q)
+    phi: Array  # (m, m); V if whitened
+    b: Array  # (m, q); β if whitened
     s: Array  # (q,)
     t: float
     n: float
     log_precision: float = 0.0
 
+    def whitened(self, whitener: Array) -> Statistics:
+        """With V and β for Φ and b, given L⁻¹."""
+        return self._replace(phi=whitener @ self.phi @ whitener.T, b=whitener @ self.b)
+
 
 class Adjoints(NamedTuple):
-    """Gradients of the bound with respect to the statistics, K_uu and the log noise variances."""
+    """Gradients of the bound with respect to V, β, t, Lᵀ (∂F/∂K) L and the log noise variances."""
 
-    phi: Array
-    b: Array
+    v: Array
+    beta: Array
     t: float
     kuu: Array
     log_noise: Array
 
 
-def bound_of(
-    kuu: Array, noise_variance: Array, sums: Statistics, jitter: float = BASE_JITTER
-) -> tuple[float, Adjoints]:
-    """The bound F and its adjoints from K_uu (m, m), noise variances (q,) and statistics: no data, no kernel."""
-    m = len(kuu)
-    factor, jitter = cholesky(kuu, jitter)
-    whitener = triangular_inverse(factor)
-    v, beta = whitener @ sums.phi @ whitener.T, whitener @ sums.b
+class Whitening(NamedTuple):
+    """The Cholesky factor L of K_uu with its inverse, and the share of the mean diagonal that was added to K_uu."""
+
+    factor: Array
+    inverse: Array
+    jitter: float
+
+    @classmethod
+    def of(cls, kuu: Array, jitter: float = BASE_JITTER) -> Whitening:
+        factor, jitter = cholesky(kuu, jitter)
+        return cls(factor, triangular_inverse(factor), jitter)
+
+    def amplifies_rounding(self, mean_diagonal: float, n_rows: float, noise_variance: float) -> bool:
+        """Whether V/σ² made from a sum Φ over rows would be wrong by more than `ROUNDING_ALLOWED`."""
+        condition = mean_diagonal / float(self.factor.diagonal().min()) ** 2
+        rounding = np.finfo(float).eps * n_rows * mean_diagonal / noise_variance * condition
+        return bool(rounding > ROUNDING_ALLOWED)
+
+    def by_kuu(self, middle: Array) -> Array:
+        """∂F/∂K from Lᵀ (∂F/∂K) L; the jitter is a share of K's mean diagonal."""
+        by_kuu = self.inverse.T @ middle @ self.inverse
+        by_kuu[np.diag_indices(len(by_kuu))] += self.jitter * by_kuu.trace() / len(by_kuu)
+        return by_kuu
+
+
+def bound_of(noise_variance: Array, sums: Statistics) -> tuple[float, Adjoints]:
+    """The bound F and its adjoints from noise variances (q,) and whitened statistics: no data, no kernel."""
+    v, beta = sums.phi, sums.b
+    m = len(v)
     trace_gap = sums.t - v.trace()
     value = 0.0
-    by_phi: Array = np.zeros((m, m))
+    by_v: Array = np.zeros((m, m))
     by_kuu: Array = np.zeros((m, m))
-    gammas = np.empty_like(beta)
+    by_beta = np.empty_like(beta)
     by_log_noise = np.empty(len(noise_variance))
     identity = np.eye(m)
     for q, noise in enumerate(noise_variance):
@@ -91,13 +123,11 @@ def bound_of(
         value += 0.5 * (sums.log_precision - sums.n * np.log(2.0 * np.pi * noise))
         by_log_noise[q] = 0.5 * (misfit - sums.n + m - big_inverse.trace() - fit - gamma @ gamma)
         common = identity - big_inverse - np.outer(gamma, gamma)
-        by_phi += common / (2.0 * noise)
+        by_v += common / (2.0 * noise)
         by_kuu += 0.5 * (common + identity - big)
-        gammas[:, q] = gamma / noise
-    by_phi, by_kuu = (whitener.T @ middle @ whitener for middle in (by_phi, by_kuu))
-    by_kuu[np.diag_indices(m)] += jitter * by_kuu.trace() / m  # the jitter is a share of K's mean diagonal
+        by_beta[:, q] = gamma / noise
     by_t = -0.5 * float((1.0 / noise_variance).sum())
-    return float(value), Adjoints(by_phi, whitener.T @ gammas, by_t, by_kuu, by_log_noise)
+    return float(value), Adjoints(by_v, by_beta, by_t, by_kuu, by_log_noise)
 
 
 class _BlockArrays(NamedTuple):
@@ -149,20 +179,30 @@ class CollapsedBound:
         at = self.kernel.at(theta, points, self.data.dtype)
         points_matrix = PointsMatrix(at if at.dtype == np.float64 else self.kernel.at(theta, points))
         t, trace_theta = self.kernel.trace(theta, self.data.total_pull, self.data.moments)
-        sums = self.statistics(at, t)
-        value, adjoints = bound_of(points_matrix.value, np.exp(log_noise), sums, self.jitter)
-        row_sums, kuu_sums = self._row_sums(at, adjoints), points_matrix.pullback_sums(adjoints.kuu)
+        noise_variance = np.exp(log_noise)
+        whitening = Whitening.of(points_matrix.value, self.jitter)
+        n = self.data.total_pull
+        before = whitening.amplifies_rounding(t / n, n, noise_variance.min())
+        whitener = whitening.inverse.astype(self.data.dtype) if before else None
+        sums = self.statistics(at, t, whitener)
+        value, adjoints = bound_of(noise_variance, sums if before else sums.whitened(whitening.inverse))
+        # One side of [2 ∂F/∂V, ∂F/∂β] acts on what the first walk has stacked, the other on kernel values.
+        left = whitening.inverse.T @ np.hstack([2.0 * adjoints.v, adjoints.beta])
+        if not before:
+            left[:, : self.n_points] = left[:, : self.n_points] @ whitening.inverse
+        row_sums = self._row_sums(at, left, whitener)
+        kuu_sums = points_matrix.pullback_sums(whitening.by_kuu(adjoints.kuu))
         by_theta = at.by_theta([row + kuu for row, kuu in zip(row_sums, kuu_sums, strict=True)])
         # Z is both arguments of K_uu.
         by_points = at.by_points([row + 2.0 * kuu for row, kuu in zip(row_sums, kuu_sums, strict=True)])
         return value, (by_theta + adjoints.t * trace_theta, adjoints.log_noise, by_points)
 
-    def statistics(self, at: KernelAt, t: float) -> Statistics:
-        """The first walk; t is known from the moments of the rows."""
+    def statistics(self, at: KernelAt, t: float, whitener: Array | None = None) -> Statistics:
+        """The first walk; t is known from the moments of the rows. With L⁻¹, of whitened rows."""
         m = self.n_points
 
         def work(span: int, block: Block) -> list[Array]:
-            stacked = self._forward(at, self._arrays(at, span, block), block)
+            stacked = self._forward(at, self._arrays(at, span, block), block, whitener)
             stacked = stacked.astype(float, copy=False)  # float32 sums would not be positive semidefinite
             return [stacked @ stacked.T]
 
@@ -170,14 +210,14 @@ class CollapsedBound:
         n, log_precision = self.data.total_weight, self.data.log_precision
         return Statistics(total[:m, :m], total[:m, m:], total.diagonal()[m:], t, n, log_precision)
 
-    def _row_sums(self, at: KernelAt, adjoints: Adjoints) -> list[Array]:
+    def _row_sums(self, at: KernelAt, left: Array, whitener: Array | None) -> list[Array]:
         """The second walk: the sums of the kernel's pull-back over all rows."""
-        left = np.hstack([2.0 * adjoints.phi, adjoints.b]).astype(self.data.dtype)
+        left = left.astype(self.data.dtype)
 
         def work(span: int, block: Block) -> list[Array]:
             arrays = self._arrays(at, span, block)
             if not self.is_cached:
-                self._forward(at, arrays, block)
+                self._forward(at, arrays, block, whitener)
             adjoint = np.matmul(left, arrays.stacked, out=arrays.adjoint)
             if self.data.pull is not None:
                 adjoint *= np.sqrt(self.data.pull[block[1]])
@@ -185,11 +225,14 @@ class CollapsedBound:
 
         return sum_over_rows(len(self.data), self.block_rows, self.data.n_jobs, work)
 
-    def _forward(self, at: KernelAt, arrays: _BlockArrays, block: Block) -> Array:
-        """The kernel matrix of a block with its targets below, √w [k; r], shape (m + q, b)."""
+    def _forward(self, at: KernelAt, arrays: _BlockArrays, block: Block, whitener: Array | None) -> Array:
+        """The kernel matrix of a block, whitened or not, with its targets below, √w [k; r], shape (m + q, b)."""
         stacked, m = arrays.stacked, self.n_points
         at.forward(arrays.designs, arrays.saved)
         at.value(arrays.designs, arrays.saved, arrays.scratch, stacked[:m])
+        if whitener is not None:
+            np.copyto(arrays.scratch, stacked[:m])
+            np.matmul(whitener, arrays.scratch, out=stacked[:m])
         stacked[m:] = self.data.targets[block[1]].T
         if self.data.pull is not None:
             stacked *= np.sqrt(self.data.pull[block[1]])
@@ -231,13 +274,11 @@ class _Spectrum(NamedTuple):
 def _spectrum(kernel: Kernel, theta: Array, points: Array, data: Rows) -> _Spectrum:
     bound = CollapsedBound(kernel, replace(data, cache_bytes=0), len(points))
     trace, _ = kernel.trace(theta, data.total_pull, data.moments)
-    sums = bound.statistics(kernel.at(theta, points, data.dtype), trace)
-    factor, _ = cholesky(kernel.matrix(theta, points, points), bound.jitter)
-    half = solve_lower(factor, sums.phi)
-    v, beta = solve_lower(factor, half.T), solve_lower(factor, sums.b)
-    values, vectors = np.linalg.eigh(0.5 * (v + v.T))
-    back = np.ascontiguousarray(solve_lower(factor, vectors, transposed=True).T)
-    return _Spectrum(np.maximum(values, 0.0), back, vectors.T @ beta)
+    whitening = Whitening.of(kernel.matrix(theta, points, points), bound.jitter)
+    sums = bound.statistics(kernel.at(theta, points, data.dtype), trace, whitening.inverse.astype(data.dtype))
+    values, vectors = np.linalg.eigh(0.5 * (sums.phi + sums.phi.T))
+    back = np.ascontiguousarray(solve_lower(whitening.factor, vectors, transposed=True).T)
+    return _Spectrum(np.maximum(values, 0.0), back, vectors.T @ sums.b)
 
 
 def posterior(kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Rows) -> Posterior:
