@@ -91,7 +91,7 @@ def problem_arrays(rows: Rows) -> dict[str, np.ndarray]:
         np.hstack([inputs.apply(X), prediction[:, None]])
         for X, prediction in ((rows.X_train, rows.pred_train), (rows.X_test, rows.pred_test))
     )
-    given = {name: value for name, value in asdict(rows).items() if name != "base_seconds"}
+    given = {name: value for name, value in asdict(rows).items() if name not in ("base_seconds", "validation")}
     return {
         **given,
         "rows": train,

@@ -105,6 +105,10 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
     prior : {"weak", "flat"}
         On the logarithms of lengthscales and noise. "weak" settles what the data leave open, which with few rows and
         many features keeps the GP from memorising; "flat" maximises the likelihood alone.
+    noise : {"io", "constant"}
+        Whether the noise of outcomes may depend on the model's inputs and output. "io" learns it by a second GP from
+        leave-one-out residuals, and stays with one noise variance for all rows if there is no evidence for more. The
+        corrected predictions are the same in both cases.
     max_iter : int
         Iterations of the optimiser at most, in the search for the best start and on all rows.
     tol : float
@@ -132,7 +136,8 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
     hyperparameters_ : dict
         Variances and lengthscales of each part of the kernel, in the units of the data.
     noise_variance_ : float or (q,) array
-        Variance of what cannot be predicted, in the units of y².
+        Variance of what cannot be predicted, in the units of y²; that of a typical row (the geometric mean over the
+        rows given to `fit`) where it depends on the row.
     bound_ : float
         Log marginal likelihood, or its lower bound in sparse inference.
     n_iter_ : int
@@ -184,7 +189,7 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
         starts: str = "auto",
         n_restarts: int = 0,
         prior: str = "weak",
-        noise: str = "constant",
+        noise: str = "io",
         max_iter: int = 200,
         tol: float = 1e-6,
         dtype: str = "float64",

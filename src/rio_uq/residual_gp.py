@@ -21,7 +21,7 @@ from rio_uq.scaling import Scaling
 
 Array = NDArray[np.float64]
 
-NOISE_ROUNDS, NOISE_TOLERANCE = 5, 0.02
+NOISE_ROUNDS, NOISE_TOLERANCE = 3, 0.05
 """Rounds in which noise and hyperparameters are learnt in turn, and the change of a log variance that ends them."""
 
 TRUST_ROWS = 200
