@@ -48,8 +48,10 @@ def likeliest_variance(residual: Array, latent: Array, weight: Array, *, near: f
     return float(np.exp(found.x))
 
 
-def seen_row_precision(residual: Array, latent: Array, weight: Array, held_out: NDArray[np.bool_]) -> float:
-    """By how much the outcomes of rows that a model was trained on seem more precise than those of held-out rows.
+def noise_of_unseen_rows(
+    residual: Array, latent: Array, weight: Array, held_out: NDArray[np.bool_]
+) -> tuple[float, float]:
+    """Noise variances of the rows that a model was trained on, and of held-out rows.
 
     A model fits the noise of its training rows in part, so that their residuals are smaller than those of new rows.
 
@@ -62,18 +64,16 @@ def seen_row_precision(residual: Array, latent: Array, weight: Array, held_out: 
 
     Returns
     -------
-    float
-        Noise variance of held-out rows over that of the others.
+    seen, unseen : float
+        In the same units.
     """
 
     def variance(rows: NDArray[np.bool_], near: float | None) -> float:
-        n_outputs = residual.shape[1]
-        return likeliest_variance(
-            residual[rows].ravel(), latent[rows].ravel(), np.repeat(weight[rows], n_outputs), near=near
-        )
+        weights = np.repeat(weight[rows], residual.shape[1])
+        return likeliest_variance(residual[rows].ravel(), latent[rows].ravel(), weights, near=near)
 
     seen = variance(~held_out, None)
-    return variance(held_out, seen) / seen
+    return seen, variance(held_out, seen)
 
 
 MEAN_LOG_CHI2, VARIANCE_LOG_CHI2 = float(digamma(0.5) + np.log(2.0)), float(polygamma(1, 0.5))
@@ -82,6 +82,7 @@ MEAN_LOG_CHI2, VARIANCE_LOG_CHI2 = float(digamma(0.5) + np.log(2.0)), float(poly
 FIELD_POINTS = 100
 """Inducing points of the GP on log noise: it is smooth, and its data say little row by row."""
 
+FIELD_ITERATIONS, FIELD_TOLERANCE = 50, 1e-5
 SCORING_STEPS = 6
 EVIDENCE_NEEDED = 3.0
 """Log evidence for varying noise over constant noise below which it is taken for constant."""
@@ -143,7 +144,7 @@ def fit_noise_field(
     bounds[-1] = log_variance
     start = rio_start(kernel, 1, scales)
     start[-1] = log_variance
-    settings = Settings(inference="sparse", n_inducing=min(FIELD_POINTS, len(data)))
+    settings = Settings("sparse", n_inducing=FIELD_POINTS, max_iter=FIELD_ITERATIONS, tolerance=FIELD_TOLERANCE)
     trained = train(kernel, problem, [start], bounds, settings, rng, weak_prior(kernel, 1, scales))
     if trained.bound - _log_likelihood_of_zero(problem, np.exp(log_variance)) < EVIDENCE_NEEDED:
         return None
