@@ -85,7 +85,7 @@ FIELD_POINTS = 100
 FIELD_ITERATIONS, FIELD_TOLERANCE = 50, 1e-5
 SCORING_STEPS = 6
 EVIDENCE_NEEDED = 3.0
-"""Log evidence for varying noise over constant noise below which it is taken for constant."""
+"""Log evidence for varying noise over constant noise that it takes to believe it, beside ½ for each parameter."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,8 @@ def fit_noise_field(
     start[-1] = log_variance
     settings = Settings("sparse", n_inducing=FIELD_POINTS, max_iter=FIELD_ITERATIONS, tolerance=FIELD_TOLERANCE)
     trained = train(kernel, problem, [start], bounds, settings, rng, weak_prior(kernel, 1, scales))
-    if trained.bound - _log_likelihood_of_zero(problem, np.exp(log_variance)) < EVIDENCE_NEEDED:
+    evidence = trained.bound - _log_likelihood_of_zero(problem, np.exp(log_variance))
+    if evidence < EVIDENCE_NEEDED + 0.5 * kernel.n_parameters:
         return None
     posterior = trained.posterior
     for _ in range(SCORING_STEPS):

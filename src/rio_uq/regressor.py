@@ -180,7 +180,7 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
         features: Any = None,
         residuals: str = "auto",
         cv: Any = 5,
-        combine: str = "refit",
+        combine: str = "average",
         inference: str = "auto",
         n_inducing: int = 300,
         inducing: Any = "greedy",
