@@ -235,6 +235,9 @@ def test_error_against_uncertainty(new, predicted, rng):
     spread = rng.uniform(1.0, 10.0, size=20_000)
     right = plots.ErrorUncertaintyDisplay.from_predictions(spread * rng.normal(size=20_000), 0 * spread, spread)
     np.testing.assert_allclose(right.group_rmse, right.group_std, rtol=0.06)
+    above = right.error > right.ax_.get_ylim()[1]
+    assert 0 < above.mean() < 0.005
+    assert len(line(right.ax_, f"rows ({above.sum()} more above)")) == 20_000
 
 
 def test_risk_and_coverage(new, predicted):

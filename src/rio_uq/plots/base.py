@@ -111,9 +111,9 @@ def legend(ax: Axes, **options: Any) -> None:
             handle.set_alpha(1.0)
 
 
-def with_room_for_legend(ax: Axes, values: Array) -> None:
-    """Let the y-axis begin at zero, and end above all values, those on the axes already among them."""
-    top = max([float(values.max()), *(float(np.max(line.get_ydata())) for line in ax.lines)])
+def with_room_for_legend(ax: Axes) -> None:
+    """Let the y-axis begin at zero, and end well above all lines."""
+    top = max(float(np.max(line.get_ydata())) for line in ax.lines)
     ax.set_ylim(0.0, 1.35 * top or 1.0)
 
 

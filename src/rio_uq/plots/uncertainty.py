@@ -99,11 +99,14 @@ class ErrorUncertaintyDisplay(Display):
             xlabel="predicted standard deviation",
             ylabel="absolute error",
         )
-        dots(ax, self.std, self.error, BLUE, "rows")
+        # A few outliers would press all other rows to the floor.
+        top = 1.35 * max(float(np.quantile(self.error, 0.995)), float(self.group_rmse.max())) or 1.0
+        n_above = int((self.error > top).sum())
+        dots(ax, self.std, self.error, BLUE, f"rows ({n_above} more above)" if n_above else "rows")
         ends = np.array([self.std.min(), self.std.max()])
         ax.plot(ends, ends, color=GREY, linewidth=1.0, linestyle="--", label="RMSE as predicted")
         ax.plot(self.group_std, self.group_rmse, "D-", color=VERMILLION, markersize=5.0, label="RMSE of groups of rows")
-        with_room_for_legend(ax, self.error)
+        ax.set_ylim(0.0, top)
         legend(ax, loc="upper left")
         return self
 
@@ -188,7 +191,7 @@ class RiskCoverageDisplay(Display):
             label=once(ax, "ordered by the errors themselves"),
         )
         ax.set_xlim(0.0, 1.0)
-        with_room_for_legend(ax, self.risk)
+        with_room_for_legend(ax)
         in_percent(ax, "x")
         legend(ax, loc="upper left")
         return self
