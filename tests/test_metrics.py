@@ -1,11 +1,13 @@
 """Measures agree with numbers worked out in another way."""
 
 import pickle
+from itertools import permutations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy import integrate, stats
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_score
@@ -68,7 +70,42 @@ def test_several_outputs_are_averaged(outcomes):
     assert metrics.coverage(y_true, mean, std) == pytest.approx(metrics.coverage(*outcomes))
 
 
-@pytest.mark.parametrize("metric", [metrics.rmse, metrics.nlpd, metrics.crps, metrics.coverage])
+errors = st.integers(1, 25).flatmap(lambda n: arrays(float, n, elements=st.floats(0.0, 10.0)))
+
+
+@given(data=st.data(), error=errors)
+def test_risk_coverage_of_the_safest_first(data, error):
+    std = data.draw(arrays(float, len(error), elements=st.integers(1, 6).map(float)))
+    kept, risk = metrics.risk_coverage_curve(error, np.zeros(len(error)), std)
+    for value in np.unique(std):
+        rows = std <= value
+        assert risk[rows.sum() - 1] == pytest.approx(error[rows].mean())
+        assert kept[rows.sum() - 1] == pytest.approx(rows.mean())
+    assert metrics.risk_coverage_area(error, np.zeros(len(error)), np.ones(len(error))) == pytest.approx(error.mean())
+
+
+@given(data=st.data(), error=errors)
+def test_the_errors_themselves_are_the_best_order_and_their_opposite_the_worst(data, error):
+    zero = np.zeros(len(error))
+    std = data.draw(arrays(float, len(error), elements=st.floats(0.1, 10.0)))
+    area = metrics.risk_coverage_area(error, zero, std)
+    best, worst = (metrics.risk_coverage_area(error, zero, order) for order in (error, 11.0 - error))
+    assert best - 1e-9 <= area <= worst + 1e-9
+    order = data.draw(st.permutations(range(len(error))))
+    assert metrics.risk_coverage_area(error[order], zero, 3.0 * std[order]) == pytest.approx(area)
+
+
+def test_equal_error_bars_count_as_a_random_order_of_their_rows(rng):
+    y_true, std = rng.normal(size=6), np.array([1.0, 2.0, 2.0, 2.0, 3.0, 3.0])
+    _, risk = metrics.risk_coverage_curve(y_true, np.zeros(6), std)
+    orders = [(0, *middle, *last) for middle in permutations([1, 2, 3]) for last in permutations([4, 5])]
+    curves = [np.cumsum(np.abs(y_true[list(order)])) / np.arange(1, 7) for order in orders]
+    np.testing.assert_allclose(risk, np.mean(curves, axis=0))
+
+
+@pytest.mark.parametrize(
+    "metric", [metrics.rmse, metrics.nlpd, metrics.crps, metrics.coverage, metrics.risk_coverage_area]
+)
 def test_as_scorers(metric, friedman):
     rio = RIORegressor(Ridge().fit(*friedman), random_state=0, tol=1e-3)
     scores = cross_val_score(rio, *friedman, cv=2, scoring=metrics.scorer(metric))

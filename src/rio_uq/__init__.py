@@ -1,7 +1,7 @@
 """Trustworthy error bars, and more accurate predictions, for any regression model you already have."""
 
-from rio_uq import metrics
+from rio_uq import metrics, plots
 from rio_uq.regressor import RIORegressor
 
-__all__ = ["RIORegressor", "metrics"]
+__all__ = ["RIORegressor", "metrics", "plots"]
 __version__ = "0.1.0"

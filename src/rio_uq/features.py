@@ -51,6 +51,26 @@ def _fitted_transformer(transformer: Any, X: Any, y: Any) -> Any:
     return transformer
 
 
+def feature_names(extract: Extractor | None, n_features: int, names_in: Any = None) -> list[str]:
+    """What to call the GP's features.
+
+    Parameters
+    ----------
+    extract : Columns, Transformed or None
+    n_features : int
+        How many features it makes of X.
+    names_in : array of str, optional
+        The names of the columns of X.
+    """
+    if isinstance(extract, Columns):
+        return extract.names(n_features, names_in)
+    if isinstance(extract, Transformed):
+        names = extract.names()
+        if len(names) == n_features:
+            return names
+    return [f"feature {i}" for i in range(n_features)]
+
+
 class Columns:
     """Columns of X by name or number, or all of them."""
 
@@ -76,6 +96,15 @@ class Columns:
         check_finite(matrix, "X", REMEDY)
         return matrix
 
+    def names(self, n_features: int, names_in: Any = None) -> list[str]:
+        """Of the columns chosen: their own, or x0, x1, … by their numbers in X."""
+        chosen: list[Any] = list(range(n_features)) if self.columns is None else self.columns
+        if all(isinstance(column, bool | np.bool_) for column in chosen):
+            chosen = np.flatnonzero(chosen).tolist()
+        if names_in is None:
+            return [column if isinstance(column, str) else f"x{column}" for column in chosen]
+        return [str(column if isinstance(column, str) else names_in[column]) for column in chosen]
+
     def _choose(self, X: Any) -> Any:
         try:
             return _safe_indexing(X, self.columns, axis=1)
@@ -89,6 +118,13 @@ class Transformed:
 
     def __init__(self, transform: Any) -> None:
         self.transform = transform
+
+    def names(self) -> list[str]:
+        """Those that the transformer gives its output; none where it gives none."""
+        try:
+            return [str(name) for name in self.transform.get_feature_names_out()]
+        except (AttributeError, ValueError, NotFittedError):
+            return []
 
     def __call__(self, X: Any) -> NDArray[np.float64]:
         made = self.transform.transform(X) if hasattr(self.transform, "transform") else self.transform(X)

@@ -1,7 +1,7 @@
 """How good predictions and their error bars are: plain functions of ``(y_true, mean, std)``.
 
 Smaller is better, but for `coverage` (nearest to its level is best) and `improvement_ratio`. All of them average
-over rows and over outputs. `scorer` makes a scikit-learn scorer of any of them.
+over rows and over outputs. `scorer` makes a scikit-learn scorer of those that give one number.
 
 Examples
 --------
@@ -92,6 +92,43 @@ def improvement_ratio(y_true: ArrayLike, mean: ArrayLike, y_pred: ArrayLike) -> 
     """Share of predictions ``y_pred`` of a model that the corrected ``mean`` has brought nearer to the outcome."""
     outcome, corrected, model = _arrays(y_true, mean, y_pred=y_pred)
     return float((np.abs(outcome - corrected) < np.abs(outcome - model)).mean())
+
+
+def risk_coverage_curve(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> tuple[Array, Array]:
+    """Mean absolute error of the safest predictions, for every share of them that could be kept.
+
+    Predictions are ordered by their std. Where some have the same, any of them may come first: the error is then the
+    one expected of a random order among them. Several outputs count as predictions of their own.
+
+    Returns
+    -------
+    kept : (n,) array
+        Shares 1/n, 2/n, … 1 of predictions.
+    risk : (n,) array
+        Mean absolute error of that share of predictions, those with the smallest std.
+
+    Examples
+    --------
+    >>> from rio_uq import metrics
+    >>> kept, risk = metrics.risk_coverage_curve([1.0, 2.0, 3.0, 4.0], [1.1, 2.3, 3.2, 4.8], [0.1, 0.3, 0.2, 0.5])
+    >>> kept.round(2), risk.round(2)
+    (array([0.25, 0.5 , 0.75, 1.  ]), array([0.1 , 0.15, 0.2 , 0.35]))
+    """
+    outcome, centre, spread = (array.ravel() for array in _arrays(y_true, mean, std=std))
+    _, group, size = np.unique(spread, return_inverse=True, return_counts=True)
+    error_of_group = np.bincount(group, weights=np.abs(outcome - centre)) / size
+    rows = np.arange(1, len(outcome) + 1)
+    return rows / len(outcome), np.cumsum(np.repeat(error_of_group, size)) / rows
+
+
+def risk_coverage_area(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:
+    """Mean of the risk-coverage curve over all shares that could be kept, in the units of y.
+
+    The smaller, the better std tells large errors from small ones; where it tells nothing, this is the mean absolute
+    error.
+    """
+    _, risk = risk_coverage_curve(y_true, mean, std)
+    return float(risk.mean())
 
 
 def scorer(metric: Callable[..., float], **options: Any) -> Callable[[Any, Any, Any], float]:

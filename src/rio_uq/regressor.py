@@ -15,11 +15,13 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from rio_uq import base_model
 from rio_uq.cross_fit import FoldAverage, check_can_be_refitted, make_folds, out_of_fold
+from rio_uq.explain import ExplainMixin, keep_rows
 from rio_uq.features import extractor
 from rio_uq.gp.rows import effective_jobs
 from rio_uq.gp.training import Settings
 from rio_uq.options import PAPER_SETTINGS, PAPER_VARIANTS, check_options
 from rio_uq.predictive import PredictiveMixin
+from rio_uq.reject import RejectMixin
 from rio_uq.residual_gp import KernelChoice, Problem, fit_residual_gp
 from rio_uq.validation import (
     check_choice,
@@ -45,7 +47,7 @@ class Decomposition(NamedTuple):
     output: Array
 
 
-class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+class RIORegressor(PredictiveMixin, ExplainMixin, RejectMixin, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     """Residual estimation with an I/O kernel: error bars and corrections for a model that you already have.
 
     A Gaussian process is fitted to the residuals ``y − ŷ`` of a model. Its kernel looks at the model's inputs and at
@@ -337,6 +339,7 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
             },
             rng=rng,
         )
+        self._known_rows = keep_rows(features, prediction, weight, np.flatnonzero(kept), rng)
         self.bound_ = self._gp.bound
         self.n_iter_ = self._gp.n_iter
         self.converged_ = self._gp.converged

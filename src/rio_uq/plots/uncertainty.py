@@ -1,0 +1,197 @@
+"""Whether uncertainty tells large errors from small ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rio_uq.metrics import risk_coverage_curve
+from rio_uq.plots.base import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    Display,
+    curve,
+    dots,
+    flat,
+    in_percent,
+    legend,
+    once,
+    with_room_for_legend,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ErrorUncertaintyDisplay(Display):
+    """Absolute errors against the standard deviations that were predicted.
+
+    Rows are put into groups of about the same standard deviation. If error bars are right, the root mean squared error
+    of a group is the root mean square of its standard deviations, and the groups lie on the diagonal.
+
+    Parameters
+    ----------
+    std, error : (n,) arrays
+        Standard deviations and absolute errors.
+    n_groups : int
+        At most; each has at least ten rows.
+
+    Attributes
+    ----------
+    group_std, group_rmse : arrays
+        Of each group.
+    ax_, figure_ : matplotlib Axes and Figure
+    """
+
+    std: Array
+    error: Array
+    n_groups: int = 10
+
+    def __post_init__(self) -> None:
+        n_groups = max(1, min(self.n_groups, len(self.std) // 10))
+        groups = np.array_split(np.argsort(self.std, kind="stable"), n_groups)
+        self.group_std = np.array([np.sqrt(np.mean(self.std[rows] ** 2)) for rows in groups])
+        self.group_rmse = np.array([np.sqrt(np.mean(self.error[rows] ** 2)) for rows in groups])
+
+    @classmethod
+    def from_estimator(
+        cls,
+        rio: Any,
+        X: Any,
+        y: Any,
+        *,
+        y_pred: Any = None,
+        output: int | None = None,
+        n_groups: int = 10,
+        ax: Axes | None = None,
+    ) -> Self:
+        """From ``rio.predict``; ``output`` is which of several outputs."""
+        mean, std = rio.predict(X, y_pred=y_pred, return_std=True)
+        return cls.from_predictions(y, mean, std, output=output, n_groups=n_groups, ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        mean: ArrayLike,
+        std: ArrayLike,
+        *,
+        output: int | None = None,
+        n_groups: int = 10,
+        ax: Axes | None = None,
+    ) -> Self:
+        """From outcomes, predictions and their standard deviations."""
+        outcome, centre, spread = flat(output, y_true=y_true, mean=mean, std=std)
+        return cls(std=spread, error=np.abs(outcome - centre), n_groups=n_groups).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw, on axes of its own if None."""
+        ax = self._begin(
+            ax,
+            title="Are uncertain predictions the wrong ones?",
+            xlabel="predicted standard deviation",
+            ylabel="absolute error",
+        )
+        # A few outliers would press all other rows to the floor.
+        top = 1.35 * max(float(np.quantile(self.error, 0.995)), float(self.group_rmse.max())) or 1.0
+        n_above = int((self.error > top).sum())
+        dots(ax, self.std, self.error, BLUE, f"rows ({n_above} more above)" if n_above else "rows")
+        ends = np.array([self.std.min(), self.std.max()])
+        ax.plot(ends, ends, color=GREY, linewidth=1.0, linestyle="--", label="RMSE as predicted")
+        ax.plot(self.group_std, self.group_rmse, "D-", color=VERMILLION, markersize=5.0, label="RMSE of groups of rows")
+        ax.set_ylim(0.0, top)
+        legend(ax, loc="upper left")
+        return self
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RiskCoverageDisplay(Display):
+    """Mean absolute error of the rows that are kept when the most uncertain ones are left to a person.
+
+    Parameters
+    ----------
+    kept, risk : (n,) arrays
+        Shares of rows, and the mean absolute error of that share with the smallest standard deviations.
+    best_risk : (n,) array
+        The same, if rows were ordered by their errors themselves.
+    name : str, optional
+        For the legend. Several displays can be drawn on one axes.
+
+    Attributes
+    ----------
+    area : float
+        Mean of ``risk``.
+    ax_, figure_ : matplotlib Axes and Figure
+    """
+
+    kept: Array
+    risk: Array
+    best_risk: Array
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        self.area = float(np.mean(self.risk))
+
+    @classmethod
+    def from_estimator(
+        cls,
+        rio: Any,
+        X: Any,
+        y: Any,
+        *,
+        y_pred: Any = None,
+        output: int | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """From ``rio.predict``; ``output`` is which of several outputs."""
+        mean, std = rio.predict(X, y_pred=y_pred, return_std=True)
+        return cls.from_predictions(y, mean, std, output=output, name=name, ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        mean: ArrayLike,
+        std: ArrayLike,
+        *,
+        output: int | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """From outcomes, predictions and their standard deviations."""
+        outcome, centre, spread = flat(output, y_true=y_true, mean=mean, std=std)
+        kept, risk = risk_coverage_curve(outcome, centre, spread)
+        _, best = risk_coverage_curve(outcome, centre, np.abs(outcome - centre))
+        return cls(kept=kept, risk=risk, best_risk=best, name=name).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw, on axes of its own if None."""
+        ax = self._begin(
+            ax,
+            title="What it helps to leave uncertain rows to a person",
+            xlabel="rows kept, the safest first",
+            ylabel="mean absolute error of these",
+        )
+        curve(ax, self.kept, self.risk, f"{self.name or 'RIO'}: {self.area:.3g} on average")
+        ax.axhline(self.risk[-1], color=GREY, linewidth=1.0, linestyle="--", label=once(ax, "rows in random order"))
+        ax.plot(
+            self.kept,
+            self.best_risk,
+            color=GREY,
+            linewidth=1.0,
+            linestyle=":",
+            label=once(ax, "ordered by the errors themselves"),
+        )
+        ax.set_xlim(0.0, 1.0)
+        with_room_for_legend(ax)
+        in_percent(ax, "x")
+        legend(ax, loc="upper left")
+        return self

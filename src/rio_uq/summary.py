@@ -1,0 +1,290 @@
+"""What a fitted RIORegressor has learnt, in numbers and in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+FEATURES_SHOWN, BANDS_SHOWN = 5, 3
+
+STANDS_OUT = 1.2
+"""Corrections in a band that is worth a sentence are this much larger than those of all rows."""
+
+
+class Shares(NamedTuple):
+    """What the variance of residuals is made of: shares that add up to 1, each a float or a (q,) array.
+
+    Attributes
+    ----------
+    input, output : float or (q,) array
+        What the GP has learnt from the features, and from the model's output. Where the two parts go together or
+        against each other, their common variance is divided in proportion to the variance of each.
+    unsettled : float or (q,) array
+        What the GP is not sure of yet: more rows would tell.
+    noise : float or (q,) array
+        What cannot be foreseen.
+    """
+
+    input: Any
+    output: Any
+    unsettled: Any
+    noise: Any
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature that the GP sees.
+
+    Attributes
+    ----------
+    name : str
+    relevance : float or (q,) array
+        By how much the input part of the correction is expected to change, in the units of y, when the feature moves by
+        one standard deviation: the shorter its lengthscale, the more. It is √(2 (k(0) − k(δ))) for a stationary kernel
+        k and such a step δ.
+    """
+
+    name: str
+    relevance: Any
+
+
+@dataclass(frozen=True)
+class Band:
+    """Rows where the prediction, or one feature, lies between two bounds.
+
+    Attributes
+    ----------
+    variable : str or None
+        The name of the feature; None for the model's prediction.
+    low, high : float
+        Above ``low``, and up to ``high``; −∞ and ∞ at the ends. Both are the same for rows with one value.
+    share : float
+        Of all rows.
+    correction, size : float
+        Means of the correction and of its absolute value.
+    output : int
+        The output that is corrected.
+    """
+
+    variable: str | None
+    low: float
+    high: float
+    share: float
+    correction: float
+    size: float
+    output: int = 0
+
+    def __str__(self) -> str:
+        about = "predictions" if self.variable is None else f"predictions where {self.variable} is"
+        return f"{about} {self._range()} are {_how_wrong(self.correction, self.size)} ({percent(self.share)} of rows)"
+
+    def _range(self) -> str:
+        if self.low == self.high:
+            return _number(self.low)
+        if math.isinf(self.low):
+            return f"up to {_number(self.high)}"
+        if math.isinf(self.high):
+            return f"above {_number(self.low)}"
+        return f"between {_number(self.low)} and {_number(self.high)}"
+
+
+@dataclass(frozen=True, repr=False)
+class Summary:
+    """What was learnt. ``print`` it for a page of words; numbers of several outputs are (q,) arrays.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows that the GP was fitted to.
+    converged : bool
+    shares : Shares
+        What the variance of residuals is made of.
+    residual_std, noise_std : float or (q,) array
+        Standard deviation of residuals, as the GP sees them, and of the part of them that cannot be foreseen.
+    bias : float or (q,) array
+        Mean correction: positive where predictions are too low.
+    correction_size : float or (q,) array
+        Mean absolute correction.
+    trust, trust_std : float or (q,) array
+    features : tuple of Feature
+        All that the GP sees, the most relevant first.
+    has_ard : bool
+        Whether each feature has a lengthscale of its own; if not, relevances do not tell features apart.
+    bands : tuple of Band
+        Of the prediction and of each relevant feature the band of rows with the largest corrections, largest first.
+    noise : str
+        "constant" (assumed), "no evidence" (noise="io" found no dependence on the row) or "varying".
+    noise_range : pair of float or of (q,) arrays
+        5 % and 95 % quantiles over rows of the noise's standard deviation.
+    calibrated : bool
+        Whether error bars were calibrated on other rows.
+    """
+
+    n_rows: int
+    converged: bool
+    shares: Shares
+    residual_std: Any
+    noise_std: Any
+    bias: Any
+    correction_size: Any
+    trust: Any
+    trust_std: Any
+    features: tuple[Feature, ...]
+    has_ard: bool
+    bands: tuple[Band, ...]
+    noise: str
+    noise_range: tuple[Any, Any]
+    calibrated: bool
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        n_outputs = np.size(self.bias)
+        lines = [f"RIO, fitted to the residuals of {self.n_rows:,} rows"]
+        if not self.converged:
+            lines.append("The optimiser stopped before it had converged: numbers may still change with max_iter.")
+        for output in range(n_outputs):
+            lines += ["", f"Output {output}"] if n_outputs > 1 else []
+            lines += ["", *self._words_on_residuals(output), "", *self._words_on_bands(output)]
+        return "\n".join([*lines, "", *self._words_on_features(), "", *self._words_on_error_bars()])
+
+    def _words_on_residuals(self, output: int) -> list[str]:
+        shares = [float(_of(share, output)) for share in self.shares]
+        meanings = (
+            ("input part", "learnt from the features"),
+            ("output part", "learnt from the model's output"),
+            ("unsettled", "more rows would tell"),
+            ("noise", f"cannot be foreseen, standard deviation {_number(_of(self.noise_std, output))}"),
+        )
+        spread = _number(_of(self.residual_std, output))
+        return [
+            f"What residuals are made of (standard deviation {spread}, shares of their variance)",
+            *(
+                f"  {name:<12}{percent(share, 1):>7}  {words}"
+                for (name, words), share in zip(meanings, shares, strict=True)
+            ),
+            _words_on_trust(_of(self.trust, output), _of(self.trust_std, output)),
+        ]
+
+    def _words_on_bands(self, output: int) -> list[str]:
+        bias, size = float(_of(self.bias, output)), float(_of(self.correction_size, output))
+        bands = [band for band in self.bands if band.output == output and self._stands_out(band)]
+        lines = [f"Where the model errs most (over all rows predictions are {_how_wrong(bias, size)})"]
+        return lines + [f"  {band}" for band in bands[:BANDS_SHOWN]] if bands else [*lines, "  nowhere in particular"]
+
+    def _stands_out(self, band: Band) -> bool:
+        """Whether the band is worth a sentence: corrections there are larger than elsewhere, and than chance allows."""
+        of_a_mean = _of(self.residual_std, band.output) / math.sqrt(max(band.share * self.n_rows, 1.0))
+        return bool(band.size > max(STANDS_OUT * _of(self.correction_size, band.output), 2.0 * of_a_mean))
+
+    def _words_on_features(self) -> list[str]:
+        if not self.features:
+            return ["The kernel does not look at features."]
+        if not self.has_ard:
+            return [f"The {len(self.features)} features share one lengthscale (ard=False): none stands out."]
+        shown = self.features[:FEATURES_SHOWN]
+        width = max(len(feature.name) for feature in shown)
+        rest = len(self.features) - len(shown)
+        return [
+            "Features that matter most (expected change of the input part when they move by one standard deviation)",
+            *(f"  {feature.name:<{width}}  {_numbers(feature.relevance)}" for feature in shown),
+            *([f"  and {rest} more"] if rest else []),
+        ]
+
+    def _words_on_error_bars(self) -> list[str]:
+        low, high = (_numbers(bound) for bound in self.noise_range)
+        noise = {
+            "constant": "Noise was taken to be the same for all rows (noise='constant').",
+            "no evidence": "Noise seems to be the same for all rows: there is no evidence that it depends on them.",
+            "varying": f"Noise depends on the row: its standard deviation is {low} to {high} for nine rows of ten.",
+        }[self.noise]
+        calibration = "were calibrated on other rows" if self.calibrated else "are as the GP gives them, not calibrated"
+        return [noise, f"Error bars {calibration}."]
+
+
+def _words_on_trust(trust: Any, std: Any) -> str:
+    if np.isnan(trust):
+        return "Trust in the model's output is not known: its predictions are all the same."
+    if std == 0.0:
+        return f"Trust in the model's output: {_number(trust)} by choice, for the kernel does not look at it."
+    return f"Trust in the model's output: {trust:.2f} ± {std:.2f} (1 keeps it, 0 does without)."
+
+
+def _how_wrong(correction: float, size: float) -> str:
+    """In words, from the mean correction and its mean absolute value."""
+    if size == 0.0:
+        return "not corrected"
+    if abs(correction) < 0.5 * size:
+        return f"off by {_number(size)} on average, in both directions"
+    return f"too {'low' if correction > 0 else 'high'} by {_number(abs(correction))} on average"
+
+
+def _of(value: Any, output: int) -> Any:
+    return value if np.ndim(value) == 0 else value[output]
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """0.123 as "12 %"."""
+    return f"{100.0 * share:.{digits}f} %"
+
+
+def _numbers(value: Any) -> str:
+    return ", ".join(_number(float(entry)) for entry in np.atleast_1d(value))
+
+
+def _number(value: float) -> str:
+    """Three digits, without powers of ten where they can be avoided."""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.12g}" if 1e-3 <= abs(rounded) < 1e7 or rounded == 0.0 else f"{rounded:.3g}"
+
+
+def worst_bands(
+    variables: Sequence[tuple[str | None, Array]], correction: Array, weight: Array, *, n_bands: int, output: int
+) -> list[Band]:
+    """Of each variable the band of rows with the largest mean absolute correction, largest first.
+
+    Parameters
+    ----------
+    variables : sequence of pairs
+        Name (None for the prediction) and values (n,).
+    correction, weight : (n,) arrays
+    n_bands : int
+        Each variable is cut into at most this many bands with about the same number of rows.
+    output : int
+        The output that is corrected.
+    """
+    found = []
+    for name, values in variables:
+        bands = [
+            Band(name, low, high, *_band_means(rows, correction, weight), output)
+            for low, high, rows in _cut(values, n_bands)
+        ]
+        if len(bands) > 1:
+            found.append(max(bands, key=lambda band: band.size))
+    return sorted(found, key=lambda band: -band.size)
+
+
+def _band_means(rows: NDArray[np.bool_], correction: Array, weight: Array) -> tuple[float, float, float]:
+    """Share of rows, mean correction, mean absolute correction."""
+    within = weight[rows]
+    mean, size = (np.average(values[rows], weights=within) for values in (correction, np.abs(correction)))
+    return float(within.sum() / weight.sum()), float(mean), float(size)
+
+
+def _cut(values: Array, n_bands: int) -> list[tuple[float, float, NDArray[np.bool_]]]:
+    """Bands of values with their bounds; each value for itself where there are no more of them than bands."""
+    known = np.unique(values)
+    if len(known) <= n_bands:
+        return [(float(value), float(value), values == value) for value in known]
+    inner = np.unique(np.quantile(values, np.arange(1, n_bands) / n_bands, method="nearest"))
+    edges = [-np.inf, *inner[inner < known[-1]].tolist(), np.inf]
+    return [(low, high, (values > low) & (values <= high)) for low, high in pairwise(edges)]
