@@ -1,4 +1,5 @@
 # make demo   the main job: a neural network on real data, before and after RIO (DATA=my.csv TARGET=price for your own)
+# make paper  the paper's experiments in a version that ends within an hour (RIO_UQ_DATA names the folder of the data)
 # make bench  the engine beside GPflow and GPyTorch, in one run
 # make bench-paper  whole fits on the paper's data beside GPflow (RIO_UQ_DATA names the folder of the UCI files)
 # make test   lint, types and all fast tests with coverage;  make test-slow  the slow ones
@@ -9,11 +10,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS_demo := demo
 EXTRAS_test := test
+EXTRAS_paper := experiments
 EXTRAS_experiments := experiments
 
 export DATA TARGET
 
-.PHONY: demo test test-slow lint bench bench-paper clean
+.PHONY: demo paper test test-slow lint bench bench-paper clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -23,6 +25,9 @@ $(VENV)/installed-%: pyproject.toml
 
 demo: $(VENV)/installed-demo
 	@$(BIN)/python -m examples.demo $(if $(DATA),--data "$$DATA") $(if $(TARGET),--target "$$TARGET")
+
+paper: $(VENV)/installed-paper
+	$(BIN)/python -m experiments paper --jobs 2 --results experiments/results/paper.csv
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
