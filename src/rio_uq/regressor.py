@@ -119,6 +119,8 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
         Iterations of the optimiser on all rows.
     converged_ : bool
         Whether the optimiser stopped because nothing was left to gain within ``tol``.
+    calibration_ : Calibration or None
+        What `calibrate` has learnt: its method, its groups, the rows of each, and the factors on the std.
     n_features_in_ : int
     feature_names_in_ : array of str
         If X has column names.
@@ -312,6 +314,7 @@ class RIORegressor(PredictiveMixin, MetaEstimatorMixin, RegressorMixin, BaseEsti
             },
             rng=rng,
         )
+        self.calibration_ = None
         self.bound_ = self._gp.bound
         self.n_iter_ = self._gp.n_iter
         self.converged_ = self._gp.converged
