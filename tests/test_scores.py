@@ -44,7 +44,7 @@ def test_quantiles_are_monotone_and_finite(kind, z):
 def test_the_distribution_function_goes_with_the_quantiles(kind, z):
     scores, p = kind.of(z), supported(kind, len(z))
     quantiles = scores.ppf(p)
-    assert (scores.cdf(quantiles + 1e-9 * np.abs(z).max()) >= p - 1e-9).all()
+    assert (scores.cdf(quantiles) >= p - 1e-9).all()
     at = np.sort(np.concatenate([z, np.linspace(-400, 400, 50)]))
     probability = scores.cdf(at)
     assert (np.diff(probability) >= 0).all()
