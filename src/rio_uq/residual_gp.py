@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rio_uq.gp import exact
 from rio_uq.gp import posterior as gp_posterior
 from rio_uq.gp import typing as gp_typing
 from rio_uq.gp.kernels import io_kernel
@@ -45,7 +46,7 @@ class Problem:
     is_residual: bool
     held_out: NDArray[np.bool_] | None = None
 
-    def without_duplicates(self) -> Problem:
+    def without_copies(self) -> Problem:
         """Equal rows as one row that counts as often, in sorted order: the exact GP is then cheaper, and what it learns
         does not depend on the order of the rows.
         """
@@ -64,6 +65,19 @@ class Problem:
             weight=None if unit else weight,
             held_out=None if self.held_out is None else self.held_out[first],
         )
+
+    def telling_weight(self) -> Array | None:
+        """What each row counts in learning hyperparameters, given a problem without copies.
+
+        Rows with equal features and different outcomes were measured several times, and tell how large the noise is.
+        Where all outcomes agree, they are one measurement that was copied: taken for several, they would tell that
+        there is no noise, and the GP would memorise.
+        """
+        if self.weight is None or not self.features.shape[1]:
+            return self.weight
+        _, place, n_outcomes = np.unique(self.features, axis=0, return_inverse=True, return_counts=True)
+        weight = np.where(n_outcomes[place.ravel()] > 1, self.weight, 1.0)
+        return None if (weight == 1.0).all() else weight
 
 
 def _rounded(values: Array) -> Array:
@@ -212,7 +226,7 @@ def fit_residual_gp(
         How to walk over rows, see `rio_uq.gp.rows.Rows`.
     """
     if settings.is_exact(len(problem.features)):
-        problem = problem.without_duplicates()
+        problem = problem.without_copies()
     features, y_pred, weight = problem.features, problem.y_pred, problem.weight
     d, q = features.shape[1], problem.targets.shape[1]
     inputs = Scaling.standardizing(features, weight)
@@ -242,8 +256,12 @@ def fit_residual_gp(
     points += random_starts(points[0], n_restarts, rng)
     density = weak_prior(kernel, q, scales) if prior == "weak" else None
 
-    trained = train(kernel, data, points, bounds, settings, rng, density)
+    is_exact = settings.is_exact(len(data))
+    telling = replace(data, weight=problem.telling_weight()) if is_exact else data
+    trained = train(kernel, telling, points, bounds, settings, rng, density)
     posterior, field = trained.posterior, None
+    if telling.weight is not data.weight:
+        posterior = exact.posterior(kernel, posterior.theta, np.log(posterior.noise_variance), data)
     if problem.held_out is not None or noise == "io":
         posterior, field = _learn_noise(posterior, data, problem, noise, settings, rng)
 
