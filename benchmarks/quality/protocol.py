@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,16 +111,27 @@ def work(task: Task, path: Path) -> None:
     from benchmarks.quality.methods import GROUPS
 
     _single_thread()
-    logging.disable(logging.INFO)  # MAPIE writes a line for each pair of quantiles that cross
     run = Run.of(DATASETS[task.dataset], task.run)
     for name in task.methods:
         try:
-            answer = GROUPS[task.table][name](run)
+            with _no_information():
+                answer = GROUPS[task.table][name](run)
             row = measured(task.table, task.dataset, task.run, name, run.y_test, answer)
         except Exception:
             print(f"{name} failed on {task.dataset}, run {task.run}:\n{traceback.format_exc()}", file=sys.stderr)
             continue
         store_of(path).append(row)
+
+
+@contextmanager
+def _no_information() -> Iterator[None]:
+    """Warnings and errors alone are logged: MAPIE has a line for each pair of quantiles that cross."""
+    before = logging.root.manager.disable
+    logging.disable(logging.INFO)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def _single_thread() -> None:
