@@ -11,7 +11,6 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS_demo := demo
 EXTRAS_test := test
-EXTRAS_paper := experiments
 EXTRAS_experiments := experiments
 
 export DATA TARGET
@@ -27,7 +26,7 @@ $(VENV)/installed-%: pyproject.toml
 demo: $(VENV)/installed-demo
 	@$(BIN)/python -m examples.demo $(if $(DATA),--data "$$DATA") $(if $(TARGET),--target "$$TARGET")
 
-paper: $(VENV)/installed-paper
+paper: $(VENV)/installed-experiments
 	$(BIN)/python -m experiments paper --jobs 2 --results experiments/results/paper.csv
 
 lint: $(VENV)/installed-test

@@ -82,8 +82,8 @@ def reproduction(entries: pd.DataFrame, paper: pd.DataFrame) -> str:
     return (
         "## The paper's settings reproduce the paper\n\n"
         "Means here, in brackets the paper's mean and standard deviation; “within” is within that of the paper's mean. "
-        "The last two columns are Spearman's correlation between the paper's mean of each method and the one here.\n\n"
-        + markdown_table(header, lines)
+        "The last two columns are Spearman's correlation between the paper's means of the network and the six GP "
+        "variants and those here.\n\n" + markdown_table(header, lines)
     )
 
 
