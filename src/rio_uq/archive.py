@@ -13,10 +13,11 @@ import os
 import re
 import secrets
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,16 +89,23 @@ def write_archive(
     overwrite : bool
         Whether a file of that name may be replaced.
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not overwrite:
+    if os.path.exists(path) and not overwrite:
         raise FileExistsError(f"{path} exists already: choose another name, or overwrite=True to replace it")
     described = {name: {"shape": list(a.shape), "dtype": _little(a).dtype.str} for name, a in arrays.items()}
     text = json.dumps({**manifest, "arrays": described}, allow_nan=False, ensure_ascii=False, indent=1)
+    with written_in_one_step(path) as file:
+        _write_members(file, text.encode(), arrays, blobs)
+
+
+@contextmanager
+def written_in_one_step(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write to, which takes its name when all is written; an error leaves what was there before."""
+    target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         with open(descriptor, "wb") as file:
-            _write_members(file, text.encode(), arrays, blobs)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
@@ -107,7 +115,7 @@ def write_archive(
     _sync_folder(target.parent)
 
 
-def _write_members(file: Any, text: bytes, arrays: Mapping[str, NDArray[Any]], blobs: Mapping[str, bytes]) -> None:
+def _write_members(file: BinaryIO, text: bytes, arrays: Mapping[str, NDArray[Any]], blobs: Mapping[str, bytes]) -> None:
     sums = []
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
 
@@ -160,7 +168,7 @@ def read_archive(path: str | os.PathLike[str]) -> Archive:
     return Archive(name, manifest, arrays, contents)
 
 
-def _read_members(path: str, file: Any) -> dict[str, bytes]:
+def _read_members(path: str, file: BinaryIO) -> dict[str, bytes]:
     """The bytes of each member; sizes are checked before anything is read."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)

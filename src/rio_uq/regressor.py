@@ -19,6 +19,7 @@ from rio_uq.explain import ExplainMixin, keep_rows
 from rio_uq.features import extractor
 from rio_uq.fingerprint import sample_rows
 from rio_uq.gp.rows import effective_jobs
+from rio_uq.onnx_export import OnnxMixin
 from rio_uq.options import PAPER_SETTINGS, PAPER_VARIANTS, check_options, training_settings
 from rio_uq.persistence import PersistenceMixin
 from rio_uq.predictive import PredictiveMixin
@@ -30,7 +31,14 @@ Array = NDArray[np.float64]
 
 
 class RIORegressor(
-    PredictiveMixin, ExplainMixin, RejectMixin, PersistenceMixin, MetaEstimatorMixin, RegressorMixin, BaseEstimator
+    PredictiveMixin,
+    ExplainMixin,
+    RejectMixin,
+    PersistenceMixin,
+    OnnxMixin,
+    MetaEstimatorMixin,
+    RegressorMixin,
+    BaseEstimator,
 ):
     """Residual estimation with an I/O kernel: error bars and corrections for a model that you already have.
 
