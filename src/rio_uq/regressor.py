@@ -17,8 +17,11 @@ from rio_uq import base_model
 from rio_uq.cross_fit import FoldAverage, is_cross_fit, make_folds, out_of_fold
 from rio_uq.explain import ExplainMixin, keep_rows
 from rio_uq.features import extractor
+from rio_uq.fingerprint import sample_rows
 from rio_uq.gp.rows import effective_jobs
+from rio_uq.onnx_export import OnnxMixin
 from rio_uq.options import PAPER_SETTINGS, PAPER_VARIANTS, check_options, training_settings
+from rio_uq.persistence import PersistenceMixin
 from rio_uq.predictive import PredictiveMixin
 from rio_uq.reject import RejectMixin
 from rio_uq.residual_gp import KernelChoice, Problem, fit_residual_gp
@@ -27,7 +30,16 @@ from rio_uq.validation import check_choice, check_held_out, check_target, check_
 Array = NDArray[np.float64]
 
 
-class RIORegressor(PredictiveMixin, ExplainMixin, RejectMixin, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+class RIORegressor(
+    PredictiveMixin,
+    ExplainMixin,
+    RejectMixin,
+    PersistenceMixin,
+    OnnxMixin,
+    MetaEstimatorMixin,
+    RegressorMixin,
+    BaseEstimator,
+):
     """Residual estimation with an I/O kernel: error bars and corrections for a model that you already have.
 
     A Gaussian process is fitted to the residuals ``y − ŷ`` of a model. Its kernel looks at the model's inputs and at
@@ -322,7 +334,12 @@ class RIORegressor(PredictiveMixin, ExplainMixin, RejectMixin, MetaEstimatorMixi
             rng=rng,
         )
         self._known_rows = keep_rows(features, prediction, weight, np.flatnonzero(kept), rng)
+        self._sample = sample_rows(X)
         self.calibration_ = None
+        self._show_what_was_learnt()
+
+    def _show_what_was_learnt(self) -> None:
+        """The public attributes, from the GP."""
         self.bound_ = self._gp.bound
         self.n_iter_ = self._gp.n_iter
         self.converged_ = self._gp.converged
