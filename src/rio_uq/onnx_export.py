@@ -317,7 +317,8 @@ def _noise(graph: Graph, rows: str, gp: ResidualGP) -> str:
         return graph.constant(gp.noise_variance[None])
     posterior = gp.field.posterior
     g = graph.apply("MatMul", _cross(graph, rows, posterior), np.asarray(posterior.weights, dtype=float))
-    factor = graph.apply("Exp", graph.apply("Add", g, gp.field.offset))
+    within = graph.apply("Min", graph.apply("Max", g, gp.field.lowest), gp.field.highest)
+    factor = graph.apply("Exp", graph.apply("Add", within, gp.field.offset))
     return graph.apply("Mul", factor, gp.noise_variance[None])
 
 

@@ -85,12 +85,14 @@ def _write_field(field: NoiseField, put: Put) -> dict[str, Any]:
     return {
         "posterior": _write_posterior("gp/field", field.posterior, put),
         "offset": float(field.offset),
+        "lowest": float(field.lowest),
+        "highest": float(field.highest),
     }
 
 
 def _read_field(fields: Fields, arrays: Arrays, n_columns: int) -> NoiseField:
     posterior = _read_posterior("gp/field", fields.child("posterior"), arrays, n_columns, 1)
-    field = NoiseField(posterior, fields.number("offset"))
+    field = NoiseField(posterior, *(fields.number(name) for name in ("offset", "lowest", "highest")))
     fields.finish()
     return field
 
