@@ -62,10 +62,21 @@ def fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | No
     return fitted_clone(model, X, y, sample_weight) if needs_fit(model) else model
 
 
+def unfitted_clone(model: Any) -> Any:
+    """A model with the same parameters that has learnt nothing.
+
+    scikit-learn cannot clone CatBoost's own class, which takes all parameters as one argument, nor a CatBoostRegressor
+    with a list among its parameters, such as ``cat_features``, since it keeps a copy of the list.
+    """
+    if not _is_a(model, "catboost.core.CatBoost"):
+        return clone(model)
+    params = model.get_params()
+    return type(model)(params) if type(model).__name__ == "CatBoost" else type(model)(**params)
+
+
 def fitted_clone(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | None) -> Any:
     """A clone of the model, fitted with weights if it takes them."""
-    is_catboost = type(model).__name__ == "CatBoost" and _is_a(model, "catboost.core.CatBoost")
-    copy = type(model)(model.get_params()) if is_catboost else clone(model)  # it takes them all as one argument
+    copy = unfitted_clone(model)
     if sample_weight is None:
         return copy.fit(X, y)
     if has_fit_parameter(copy, "sample_weight"):
