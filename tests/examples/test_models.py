@@ -37,3 +37,10 @@ def test_example(name, needs, capsys):
     for before, after, coverage in comparisons:
         assert after < before
         assert coverage == pytest.approx(0.95, abs=0.05)
+
+
+def test_time_and_groups(capsys):
+    found = importlib.import_module("examples.time_and_groups").main(n_repeats=1)
+    assert found["new patients"]["random folds"] < found["new patients"]["GroupKFold"]
+    assert found["later days"]["TimeSeriesSplit"] < found["later days"]["and calibrated on the latest days"]
+    assert len(capsys.readouterr().out.splitlines()) == 2
