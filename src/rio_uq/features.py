@@ -12,7 +12,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
 
+from rio_uq.layers import layer, onnx_tensor
 from rio_uq.validation import check_finite, to_numeric
+
+__all__ = ["Columns", "Extractor", "Transformed", "extractor", "feature_names", "layer", "onnx_tensor"]
 
 REMEDY = "remove or impute them before they reach the GP, or choose other features"
 
