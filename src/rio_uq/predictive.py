@@ -82,13 +82,10 @@ class PredictiveMixin:
         (142, 2)
         """
         features, prediction = self._inputs(X, y_pred)
-        outcome = check_target(y, len(prediction))
-        if outcome.shape[1:] != self._y_shape:
-            fitted = f"({len(prediction)}{''.join(f', {size}' for size in self._y_shape) or ','})"
-            raise ValueError(f"y has shape {outcome.shape}, and has to have shape {fitted}, as in fit")
+        outcome = self._outcome(y, len(prediction))
         mean, std = self._mean_and_std(features, prediction)
         mean += self._base(prediction)
-        self.calibration_ = fit_calibration(outcome.reshape(prediction.shape), mean, std, method=method, groups=groups)
+        self.calibration_ = fit_calibration(outcome, mean, std, method=method, groups=groups)
         return self
 
     def predict(
@@ -301,6 +298,14 @@ class PredictiveMixin:
         features = self._features(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return features, self._predictions(X, y_pred)
+
+    def _outcome(self, y: Any, n_rows: int) -> Array:
+        """y of new rows, of shape (n, q)."""
+        outcome = check_target(y, n_rows)
+        if outcome.shape[1:] != self._y_shape:
+            fitted = f"({n_rows}{''.join(f', {size}' for size in self._y_shape) or ','})"
+            raise ValueError(f"y has shape {outcome.shape}, and has to have shape {fitted}, as in fit")
+        return outcome.reshape(n_rows, -1)
 
     def _features(self, X: Any) -> Array:
         return np.empty((_num_samples(X), 0)) if self._extract is None else self._extract(X)

@@ -22,12 +22,15 @@ from rio_uq.options import PAPER_SETTINGS, PAPER_VARIANTS, check_options, traini
 from rio_uq.predictive import PredictiveMixin
 from rio_uq.reject import RejectMixin
 from rio_uq.residual_gp import KernelChoice, Problem, fit_residual_gp
+from rio_uq.updating import UpdateMixin
 from rio_uq.validation import check_choice, check_held_out, check_target, check_weight
 
 Array = NDArray[np.float64]
 
 
-class RIORegressor(PredictiveMixin, ExplainMixin, RejectMixin, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+class RIORegressor(
+    PredictiveMixin, UpdateMixin, ExplainMixin, RejectMixin, MetaEstimatorMixin, RegressorMixin, BaseEstimator
+):
     """Residual estimation with an I/O kernel: error bars and corrections for a model that you already have.
 
     A Gaussian process is fitted to the residuals ``y − ŷ`` of a model. Its kernel looks at the model's inputs and at
@@ -127,7 +130,8 @@ class RIORegressor(PredictiveMixin, ExplainMixin, RejectMixin, MetaEstimatorMixi
     converged_ : bool
         Whether the optimiser stopped because nothing was left to gain within ``tol``.
     calibration_ : Calibration or None
-        What `calibrate` has learnt: its method, its groups, the rows of each, and the factors on the std.
+        What `calibrate` has learnt: its method, its groups, the rows of each, and the factors on the std. None again
+        after `partial_fit`.
     n_features_in_ : int
     feature_names_in_ : array of str
         If X has column names.
@@ -314,22 +318,20 @@ class RIORegressor(PredictiveMixin, ExplainMixin, RejectMixin, MetaEstimatorMixi
             n_restarts=self.n_restarts,
             prior=self.prior,
             noise=self.noise,
-            walk_options={
-                "n_jobs": effective_jobs(self.n_jobs),
-                "dtype": np.dtype(self.dtype),
-                **({"cache_bytes": 0} if self.low_memory else {}),
-            },
+            walk_options=self._walk_options(),
             rng=rng,
         )
         self._known_rows = keep_rows(features, prediction, weight, np.flatnonzero(kept), rng)
-        self.calibration_ = None
-        self.bound_ = self._gp.bound
         self.n_iter_ = self._gp.n_iter
         self.converged_ = self._gp.converged
         self.hyperparameters_ = self._gp.hyperparameters()
         self.noise_variance_ = self._per_output(self._gp.noise_variance)
-        self.trust_ = self._per_output(self._gp.trust)
-        self.trust_std_ = self._per_output(self._gp.trust_std)
+        self._tell_of_rows()
+
+    def _walk_options(self) -> dict[str, Any]:
+        """How the engine walks over rows."""
+        memory = {"cache_bytes": 0} if self.low_memory else {}
+        return {"n_jobs": effective_jobs(self.n_jobs), "dtype": np.dtype(self.dtype), **memory}
 
     def _cross_fit(
         self, X: Any, outcome: Array, weight: Array | None, features: Array, groups: Any, rng: np.random.Generator

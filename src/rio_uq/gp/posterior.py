@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rio_uq.gp.evidence import Evidence
 from rio_uq.gp.kernels import Kernel
 from rio_uq.gp.rows import Block, block_rows_for, walk
 from rio_uq.gp.typing import Array
@@ -37,6 +38,8 @@ class Posterior:
     weights : (m, q) array
     reducers : tuple of (m, m) arrays
         The matrices R, one for each output.
+    evidence : Evidence or None
+        What it takes to add rows.
     """
 
     kernel: Kernel
@@ -45,6 +48,7 @@ class Posterior:
     points: Array
     weights: Array
     reducers: tuple[Array, ...]
+    evidence: Evidence | None = None
 
     @property
     def n_outputs(self) -> int:
@@ -53,7 +57,7 @@ class Posterior:
     def of_terms(self, indices: Sequence[int]) -> Posterior:
         """The posterior of the sum of some of the kernel's terms alone."""
         kernel, theta = self.kernel.restricted(indices, self.theta)
-        return replace(self, kernel=kernel, theta=theta)
+        return replace(self, kernel=kernel, theta=theta, evidence=None)
 
 
 def predict_mean(posterior: Posterior, rows: Array, *, n_jobs: int = 1) -> Array:
