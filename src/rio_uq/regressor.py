@@ -72,8 +72,9 @@ class RIORegressor(
     combine : {"refit", "average"}
         What predicts after cross-fitting: the model on all rows (the fitted one as it is, an unfitted one fitted to
         them), or the mean of the models of the folds.
-    inference : {"auto", "exact", "sparse"}
-        "auto" is exact up to 2,000 rows.
+    inference : {"auto", "exact", "sparse", "svgp"}
+        "auto" is exact up to 2,000 rows and sparse above. "svgp" learns from batches of rows, as in the paper, and
+        comes close to the optimum that "sparse" finds, which is usually there sooner.
     n_inducing : int
         Number of inducing points of sparse inference.
     inducing : {"greedy", "kmeans", "random", "first"} or array of shape (m, d + q)
@@ -95,7 +96,8 @@ class RIORegressor(
         leave-one-out residuals, and stays with one noise variance for all rows if there is no evidence for more. The
         corrected predictions are the same in both cases.
     max_iter : int
-        Iterations of the optimiser at most, in the search for the best start and on all rows.
+        Iterations of the optimiser at most, in the search for the best start and on all rows; passes over the rows
+        in "svgp".
     tol : float
         Relative gain in likelihood of an iteration below which the optimiser has converged.
     dtype : {"float64", "float32"}

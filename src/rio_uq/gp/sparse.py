@@ -31,6 +31,7 @@ of one more product for each block.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -87,6 +88,9 @@ class Whitening(NamedTuple):
         return by_kuu
 
 
+BoundOf = Callable[[Array, Statistics], tuple[float, Adjoints]]
+
+
 def bound_of(noise_variance: Array, sums: Statistics) -> tuple[float, Adjoints]:
     """The bound F and its adjoints from noise variances (q,) and whitened statistics: no data, no kernel."""
     v, beta = sums.phi, sums.b
@@ -129,7 +133,8 @@ class _BlockArrays(NamedTuple):
 class CollapsedBound:
     """The collapsed bound as a function of theta, noise and inducing points, on fixed rows.
 
-    It owns the arrays of the blocks, so that one evaluation after the other works in the same memory.
+    It owns the arrays of the blocks, so that one evaluation after the other works in the same memory. Another function
+    of noise variances and whitened sums may stand in for `bound_of`, as in `rio_uq.gp.svgp`.
 
     Examples
     --------
@@ -145,8 +150,8 @@ class CollapsedBound:
     [(4,), (1,), (20, 3)]
     """
 
-    def __init__(self, kernel: Kernel, data: Rows, n_points: int) -> None:
-        self.kernel, self.data, self.n_points = kernel, data, n_points
+    def __init__(self, kernel: Kernel, data: Rows, n_points: int, bound_of: BoundOf = bound_of) -> None:
+        self.kernel, self.data, self.n_points, self.bound_of = kernel, data, n_points, bound_of
         self.jitter = BASE_JITTER if np.dtype(data.dtype) == np.float64 else FLOAT32_JITTER
         self.block_rows = data.block_rows or block_rows_for(n_points)
         self.is_cached = self._bytes_to_cache() <= data.cache_bytes
@@ -171,7 +176,7 @@ class CollapsedBound:
         before = whitening.amplifies_rounding(t / n, n, noise_variance.min())
         whitener = whitening.inverse.astype(self.data.dtype) if before else None
         sums = self.statistics(at, t, whitener)
-        value, adjoints = bound_of(noise_variance, sums if before else sums.whitened(whitening.inverse))
+        value, adjoints = self.bound_of(noise_variance, sums if before else sums.whitened(whitening.inverse))
         # One side of [2 ∂F/∂V, ∂F/∂β] acts on what the first walk has stacked, the other on kernel values.
         left = whitening.inverse.T @ np.hstack([2.0 * adjoints.v, adjoints.beta])
         if not before:
