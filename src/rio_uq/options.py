@@ -15,7 +15,7 @@ CHOICES = {
     "kernel": ("io", "input", "output"),
     "residuals": ("auto", "in-sample", "cross-fit"),
     "combine": ("refit", "average"),
-    "inference": ("auto", "exact", "sparse"),
+    "inference": ("auto", "exact", "sparse", "svgp"),
     "starts": ("auto", "rio", "unit"),
     "prior": ("weak", "flat"),
     "noise": ("constant", "io"),

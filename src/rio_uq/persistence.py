@@ -272,9 +272,9 @@ def _read_state(rio: RIORegressor, manifest: Fields, arrays: Arrays, features: A
     if (rio._extract is None) != (n_features == 0):
         arrays.fail("known/features", f"{n_features} features do not go with 'regressor.features'")
     rio._gp = read_gp(manifest.child("gp"), arrays, n_features, rio._n_outputs)
+    rio._show_what_was_learnt()
     calibration = manifest.optional_child("calibration")
     rio.calibration_ = None if calibration is None else read_calibration(calibration, arrays, rio._n_outputs)
-    rio._show_what_was_learnt()
 
 
 def _read_extractor(fields: Fields | None, given: Any) -> Extractor | None:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from rio_uq import base_model
 from rio_uq.calibration import UNCALIBRATED, Calibration, fit_calibration
 from rio_uq.distribution import CalibratedDistribution
-from rio_uq.features import Extractor
+from rio_uq.features import Extractor, is_plain
 from rio_uq.gp.rows import effective_jobs
 from rio_uq.residual_gp import ResidualGP
 from rio_uq.validation import check_count, check_levels, check_target
@@ -36,6 +36,7 @@ class PredictiveMixin:
     """The methods of RIORegressor that leave alone what was learnt in `fit`."""
 
     n_jobs: int | None
+    n_features_in_: int
     estimator_: Any
     calibration_: Calibration | None
     _gp: ResidualGP
@@ -82,13 +83,10 @@ class PredictiveMixin:
         (142, 2)
         """
         features, prediction = self._inputs(X, y_pred)
-        outcome = check_target(y, len(prediction))
-        if outcome.shape[1:] != self._y_shape:
-            fitted = f"({len(prediction)}{''.join(f', {size}' for size in self._y_shape) or ','})"
-            raise ValueError(f"y has shape {outcome.shape}, and has to have shape {fitted}, as in fit")
+        outcome = self._outcome(y, len(prediction))
         mean, std = self._mean_and_std(features, prediction)
         mean += self._base(prediction)
-        self.calibration_ = fit_calibration(outcome.reshape(prediction.shape), mean, std, method=method, groups=groups)
+        self.calibration_ = fit_calibration(outcome, mean, std, method=method, groups=groups)
         return self
 
     def predict(
@@ -150,9 +148,10 @@ class PredictiveMixin:
 
     def _mean_and_std(self, features: Array, prediction: Array, *, include_noise: bool = True) -> tuple[Array, Array]:
         """Of the GP's target, before calibration."""
-        mean, variance = self._gp.mean_and_variance(features, prediction, self._jobs())
+        n_jobs = self._jobs()
+        mean, variance = self._gp.mean_and_variance(features, prediction, n_jobs)
         if include_noise:
-            variance = variance + self._gp.noise_at(features, prediction, self._jobs())
+            variance = variance + self._gp.noise_at(features, prediction, n_jobs)
         return mean, np.sqrt(variance)
 
     def predict_residual(
@@ -299,8 +298,17 @@ class PredictiveMixin:
         """The GP's features and the model's predictions for new rows."""
         check_is_fitted(self)
         features = self._features(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        if hasattr(self, "feature_names_in_") or not is_plain(X) or X.shape[1] != self.n_features_in_:
+            validate_data(self, X, reset=False, skip_check_array=True)
         return features, self._predictions(X, y_pred)
+
+    def _outcome(self, y: Any, n_rows: int) -> Array:
+        """y of new rows, of shape (n, q)."""
+        outcome = check_target(y, n_rows)
+        if outcome.shape[1:] != self._y_shape:
+            fitted = f"({n_rows}{''.join(f', {size}' for size in self._y_shape) or ','})"
+            raise ValueError(f"y has shape {outcome.shape}, and has to have shape {fitted}, as in fit")
+        return outcome.reshape(n_rows, -1)
 
     def _features(self, X: Any) -> Array:
         return np.empty((_num_samples(X), 0)) if self._extract is None else self._extract(X)

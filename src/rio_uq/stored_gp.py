@@ -33,7 +33,7 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
     for name in ("inputs", "outputs", "targets"):
         scaling: Scaling = getattr(gp, name)
         put(f"gp/{name}", np.stack([scaling.offset, scaling.scale]))
-    put("gp/trust", np.stack([gp.trust, gp.trust_std]))
+    put("gp/slope_at", gp.slope_at)
     return {
         "posterior": _write_posterior("gp/posterior", gp.posterior, put),
         "field": None if gp.field is None else _write_field(gp.field, put),
@@ -42,6 +42,7 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
         "n_iter": int(gp.n_iter),
         "converged": bool(gp.converged),
         "message": str(gp.message),
+        "is_residual": bool(gp.is_residual),
     }
 
 
@@ -52,7 +53,6 @@ def read_gp(fields: Fields, arrays: Arrays, n_features: int, n_outputs: int) -> 
     limits.finish()
     n_columns = n_features + n_outputs
     field = fields.optional_child("field")
-    trust, trust_std = arrays.floats("gp/trust", 2, n_outputs, finite=False)
     gp = ResidualGP(
         posterior=_read_posterior("gp/posterior", fields.child("posterior"), arrays, n_columns, n_outputs),
         field=None if field is None else _read_field(field, arrays, n_columns),
@@ -61,8 +61,8 @@ def read_gp(fields: Fields, arrays: Arrays, n_features: int, n_outputs: int) -> 
         n_iter=fields.count("n_iter"),
         converged=fields.flag("converged"),
         message=fields.text("message"),
-        trust=trust,
-        trust_std=trust_std,
+        is_residual=fields.flag("is_residual"),
+        slope_at=arrays.floats("gp/slope_at", None, n_outputs),
     )
     fields.finish()
     return gp
