@@ -157,6 +157,8 @@ def run_age(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Non
 def run_theory(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     from experiments import theory
 
+    if options.repeats is not None and options.repeats < 2:
+        parser.error("--repeats has to be at least 2")
     repeats = {} if options.repeats is None else {"repeats": options.repeats}
     keep_section("theory", theory.run(FIGURES, **repeats), options.results)
 

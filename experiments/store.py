@@ -67,14 +67,18 @@ class Store:
 
     def pack(self) -> None:
         """Write all rows, in order and compressed, beside the file."""
-        rows = self.read().sort_values(COLUMNS[:4], kind="stable")
+        rows = self.read_or_unpack().sort_values(COLUMNS[:4], kind="stable")
         partial = self.packed.with_name(self.packed.name + ".partial")
         rows.to_csv(partial, index=False, compression={"method": "gzip", "mtime": 0})
         partial.replace(self.packed)
 
     def read_or_unpack(self) -> pd.DataFrame:
-        """All rows, or those that were packed if there are none yet."""
-        return pd.read_csv(self.packed) if not self.path.exists() and self.packed.exists() else self.read()
+        """All rows, and of those that were packed the ones that have not been made anew."""
+        rows = self.read()
+        if not self.packed.exists():
+            return rows
+        packed = pd.read_csv(self.packed)
+        return pd.concat([rows, packed] if len(rows) else [packed]).drop_duplicates(subset=KEY, keep="first")
 
     def read(self) -> pd.DataFrame:
         """All rows; an unfinished last line, left by a process that was killed, is passed over."""

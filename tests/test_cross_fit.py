@@ -107,7 +107,8 @@ def test_auto_cross_fits_what_it_fits_itself_and_nothing_else(noisy):
         return RIORegressor(model, random_state=0).fit(X[:n_rows], y[:n_rows], **options)
 
     assert isinstance(fit(Ridge()).estimator_, FoldAverage)
-    assert isinstance(fit(Ridge(), n_rows=9).estimator_, Ridge)
+    assert len(fit(Ridge(), n_rows=9).estimator_.models) == 4
+    assert isinstance(fit(Ridge(), n_rows=3).estimator_, Ridge)
     fitted = Ridge().fit(X, y)
     assert fit(fitted).estimator_ is fitted
     in_sample = RIORegressor(fitted, residuals="in-sample", random_state=0).fit(X, y)
@@ -158,7 +159,8 @@ def test_error_bars_of_a_forest_hold_what_they_say(rng):
         (None, {}, {}, TypeError, "can be cloned"),
         (FrozenEstimator(Ridge().fit([[0.0], [1.0]], [0.0, 1.0])), {}, {}, TypeError, "can be cloned"),
         (Ridge(), {}, {"y_pred": np.zeros(120)}, ValueError, "y_pred was given"),
-        (Ridge(), {}, {"held_out": np.arange(120) < 20}, ValueError, "held_out was given"),
+        (Ridge().fit([[0.0]], [0.0]), {}, {"held_out": np.arange(120) < 20}, ValueError, "held_out was given"),
+        (Ridge(), {"residuals": "auto"}, {"held_out": np.arange(120) < 20}, ValueError, "is not fitted yet"),
         (Ridge(), {}, {"groups": np.arange(120)}, ValueError, "GroupKFold"),
         (Ridge(), {"cv": 1}, {}, ValueError, "cv has to be a whole number of at least 2"),
         (Ridge(), {"cv": [(np.arange(120), [])]}, {}, ValueError, "use fewer folds"),

@@ -142,3 +142,32 @@ def test_noise_far_from_the_rows_is_within_what_was_seen(rng):
     assert near.max() > 5.0 * near.min()
     assert near.min() * (1.0 - 1e-9) <= far.min()
     assert far.max() <= near.max() * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("outlier", [5.0, 20.0, 1e3, 1e6])
+def test_an_outlier_does_not_run_away_with_the_noise(outlier, rng):
+    X, y, _ = heteroscedastic(rng, 300, 1.2)
+    y[0] = outlier
+    rio = RIORegressor(random_state=0).fit(X, y, y_pred=np.zeros(300))
+    _, std = rio.predict(X, y_pred=np.zeros(300), return_std=True)
+    constant = RIORegressor(noise="constant", random_state=0).fit(X, y, y_pred=np.zeros(300))
+    assert np.isfinite(std).all()
+    assert std.max() < 20.0 * np.sqrt(constant.noise_variance_)
+
+
+def test_copies_are_no_evidence_for_varying_noise(rng):
+    found = []
+    for _ in range(5):
+        X, y, _ = heteroscedastic(rng, 150, 0.0)
+        twice = RIORegressor(random_state=0).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2), y_pred=np.zeros(300))
+        found.append(twice._gp.field is not None)
+    assert sum(found) <= 1
+
+
+def test_small_weights_are_kept_where_noise_is_learnt(rng):
+    X, y, _ = heteroscedastic(rng, 200, 0.0)
+    y[100:] += 10.0 * rng.normal(size=100)
+    weight = np.where(np.arange(200) < 100, 1.0, 1e-6)
+    small = RIORegressor(noise="constant", random_state=0).fit(X, y, y_pred=np.zeros(200), sample_weight=weight)
+    without = RIORegressor(noise="constant", random_state=0).fit(X[:100], y[:100], y_pred=np.zeros(100))
+    assert small.noise_variance_ == pytest.approx(without.noise_variance_, rel=0.2)

@@ -22,6 +22,10 @@ Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Numbers of the rows to fit to, and of those to predict."""
 
 
+FEWEST_ROWS = 4
+"""For cross-fitting: two folds of two rows."""
+
+
 class OutOfFold(NamedTuple):
     """What cross-fitting gives."""
 
@@ -55,8 +59,13 @@ def check_can_be_refitted(model: Any) -> None:
 
 def is_cross_fit(residuals: str, cv: Any, model: Any, n_rows: int, y_pred: Any, held_out: Any) -> bool:
     """Whether the residuals are those of clones of the model, fitted to other rows: the option ``residuals``."""
+    if held_out is not None and y_pred is None and base_model.needs_fit(model):
+        raise ValueError(
+            "held_out names rows that a fitted model was not trained on, and this model is not fitted yet: fit it to "
+            "the other rows first, or leave held_out out, and the model is cross-fitted"
+        )
     if residuals == "auto":
-        enough = not isinstance(cv, int | np.integer) or n_rows >= 2 * cv
+        enough = not isinstance(cv, int | np.integer) or n_rows >= FEWEST_ROWS
         return y_pred is None and held_out is None and enough and base_model.needs_fit(model)
     if residuals == "in-sample":
         return False
@@ -96,6 +105,7 @@ def make_folds(
         )
     counted = np.arange(len(features)) if weight is None else np.flatnonzero(weight)
     _, copy_of = np.unique(np.column_stack([features, y])[counted], axis=0, return_inverse=True)
+    cv = min(cv, max(2, len(counted) // 2))
     if copy_of.max() + 1 < cv:
         copy_of = np.arange(len(counted))
     fold_of = rng.permutation(copy_of.max() + 1)[copy_of.ravel()] % cv

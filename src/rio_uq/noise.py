@@ -84,6 +84,10 @@ FIELD_POINTS = 100
 
 FIELD_ITERATIONS, FIELD_TOLERANCE = 50, 1e-5
 SCORING_STEPS = 6
+LARGEST_SQUARE, FURTHEST_STEP = 10.0, 2.0
+"""Against outliers: squared residuals count for at most so many times their variance in scoring (of normal noise one in
+600 is larger), and scoring leaves the range that g has by the logarithms by at most so much."""
+
 EVIDENCE_NEEDED = 3.0
 """Log evidence for varying noise over constant noise that it takes to believe it, beside ½ for each parameter."""
 
@@ -162,16 +166,20 @@ def fit_noise_field(
     if evidence < EVIDENCE_NEEDED + 0.5 * kernel.n_parameters:
         return None
     posterior = trained.posterior
+    first = predict_mean(posterior, data.rows, n_jobs=data.n_jobs)
     for _ in range(SCORING_STEPS):
-        g = predict_mean(posterior, data.rows, n_jobs=data.n_jobs) + offset
+        g = predict_mean(posterior, data.rows, n_jobs=data.n_jobs)
+        g = offset + np.clip(g, first.min() - FURTHEST_STEP, first.max() + FURTHEST_STEP)
         s = np.exp(g)
         share = s / (latent + s)
-        response = g + (squares / (latent + s) - 1.0) / share
+        response = g + (np.minimum(squares / (latent + s), LARGEST_SQUARE) - 1.0) / share
         precision = (share**2).sum(axis=1)
         target = (share**2 * response).sum(axis=1, keepdims=True) / precision[:, None]
         step = replace(problem, targets=target - offset, precision=precision)
         posterior = sparse.posterior(kernel, posterior.theta, np.log([2.0]), posterior.points, step)
-    return NoiseField.of(posterior, offset, data.rows, data.n_jobs)
+    field = NoiseField.of(posterior, offset, data.rows, data.n_jobs)
+    low, high = float(first.min()) - FURTHEST_STEP, float(first.max()) + FURTHEST_STEP
+    return replace(field, lowest=max(field.lowest, low), highest=min(field.highest, high))
 
 
 def _log_likelihood_of_zero(data: Rows, variance: float) -> float:

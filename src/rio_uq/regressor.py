@@ -76,13 +76,13 @@ class RIORegressor(
     residuals : {"auto", "in-sample", "cross-fit"}
         Which residuals the GP is fitted to: those of the model itself on the rows given to `fit`, or out-of-fold
         residuals, each by a clone that was fitted without the row. "auto" cross-fits a model that is not fitted yet
-        (if there are two rows or more for each fold), and takes a fitted one as it is.
+        (if there are four rows or more), and takes a fitted one as it is.
     cv : int, cross-validation splitter or iterable
         The folds of cross-fitting. A number of them keeps copies of a row together. A splitter may leave rows
         unpredicted (`sklearn.model_selection.TimeSeriesSplit` does): the GP is fitted to the others.
-    combine : {"refit", "average"}
-        What predicts after cross-fitting: the model on all rows (the fitted one as it is, an unfitted one fitted to
-        them), or the mean of the models of the folds.
+    combine : {"average", "refit"}
+        What predicts after cross-fitting: the mean of the models of the folds, or one model on all rows (a fitted one
+        as it is, an unfitted one fitted to them).
     inference : {"auto", "exact", "sparse", "svgp"}
         "auto" is exact up to 2,000 rows and sparse above. "svgp" learns from batches of rows, as in the paper, and
         comes close to the optimum that "sparse" finds, which is usually there sooner.
@@ -270,8 +270,9 @@ class RIORegressor(
             Predictions of the model for X, if they are known already, or if they should be others than the model's own
             (out-of-fold predictions, say).
         sample_weight : array of shape (n,), optional
-            How often each row counts: the GP takes their sum for the number of rows it has seen. Also given to a
-            model that is fitted here, if it takes weights.
+            How often each row counts. A row of weight two is the same as that row twice. In exact inference copies
+            count as one measurement where the noise and the other hyperparameters are learnt. Also given to a model
+            that is fitted here, if it takes weights.
         held_out : array of bool of shape (n,), optional
             The rows that a fitted model was not trained on, such as the validation rows of a network. The GP then
             learns two noise variances, and uses that of the held-out rows for predictions.
@@ -308,7 +309,8 @@ class RIORegressor(
         features = self._features(X)
         self._y_shape, self._n_outputs = outcome.shape[1:], 1 if outcome.ndim == 1 else outcome.shape[1]
         self._is_residual = self.target == "residual"
-        if is_cross_fit(self.residuals, self.cv, self.estimator, n_rows, y_pred, unseen):
+        n_counted = n_rows if weight is None else int(np.count_nonzero(weight))
+        if is_cross_fit(self.residuals, self.cv, self.estimator, n_counted, y_pred, unseen):
             prediction = self._cross_fit(X, outcome, weight, features, groups, rng)
         else:
             self.estimator_ = base_model.fitted(self.estimator, X, outcome, weight)
@@ -382,10 +384,9 @@ class RIORegressor(
     def __sklearn_clone__(self) -> Self:
         """A fitted model stays the one it is; the rest is cloned as usual."""
         params = self.get_params(deep=False)
-        copies = {
-            name: value if name == "estimator" and not base_model.needs_fit(value) else clone(value, safe=False)
-            for name, value in params.items()
-        }
+        copies = {name: clone(value, safe=False) for name, value in params.items() if name != "estimator"}
+        model = params["estimator"]
+        copies["estimator"] = base_model.unfitted_clone(model) if base_model.needs_fit(model) else model
         return type(self)(**copies)
 
     def __sklearn_tags__(self) -> Tags:

@@ -71,13 +71,14 @@ class Problem:
         """What each row counts in learning hyperparameters, given a problem without copies.
 
         Rows with equal features and different outcomes were measured several times, and tell how large the noise is.
-        Where all outcomes agree, they are one measurement that was copied: taken for several, they would tell that
-        there is no noise, and the GP would memorise.
+        Where all outcomes agree, they are one measurement that was copied, and count as one: taken for several, they
+        would tell that there is no noise, and the GP would memorise. A row of weight two is the same as two copies;
+        weights below one are kept.
         """
         if self.weight is None or not self.features.shape[1]:
             return self.weight
         _, place, n_outcomes = np.unique(self.features, axis=0, return_inverse=True, return_counts=True)
-        weight = np.where(n_outcomes[place.ravel()] > 1, self.weight, 1.0)
+        weight = np.where(n_outcomes[place.ravel()] > 1, self.weight, np.minimum(self.weight, 1.0))
         return None if (weight == 1.0).all() else weight
 
 
@@ -282,7 +283,8 @@ def fit_residual_gp(
     if telling.weight is not data.weight:
         posterior = exact.posterior(kernel, posterior.theta, np.log(posterior.noise_variance), data)
     if problem.held_out is not None or noise == "io":
-        posterior, field = _learn_noise(posterior, data, problem, noise, settings, rng)
+        residuals = leave_one_out(posterior, data, settings)
+        posterior, field = _learn_noise(posterior, telling, residuals, problem, noise, rng)
 
     return ResidualGP(
         posterior=posterior,
@@ -290,7 +292,7 @@ def fit_residual_gp(
         inputs=inputs,
         outputs=outputs,
         targets=targets,
-        bound=_in_units_of_data(trained.bound, data.total_weight, targets),
+        bound=_in_units_of_data(trained.bound, telling.total_weight, targets),
         n_iter=trained.n_iter,
         converged=trained.converged,
         message=trained.message,
@@ -305,15 +307,19 @@ def _in_units_of_data(bound: float, total_weight: float, targets: Scaling) -> fl
 
 
 def _learn_noise(
-    posterior: Posterior, data: Rows, problem: Problem, noise: str, settings: Settings, rng: np.random.Generator
+    posterior: Posterior,
+    data: Rows,
+    left_out: tuple[gp_typing.Array, gp_typing.Array],
+    problem: Problem,
+    noise: str,
+    rng: np.random.Generator,
 ) -> tuple[Posterior, NoiseField | None]:
     """The noise of new rows, from leave-one-out residuals; the mean and the latent variance stay as they are.
 
     Giving each row the weight that its noise deserves and training again was tried. It lowered NLPD, but raised RMSE
     and CRPS: noise seems large where the kernel does not fit, and with weights it never will.
     """
-    residual, latent = leave_one_out(posterior, data, settings)
-    residual, latent = residual / np.sqrt(posterior.noise_variance), latent / posterior.noise_variance
+    residual, latent = left_out[0] / np.sqrt(posterior.noise_variance), left_out[1] / posterior.noise_variance
     weight: gp_typing.Array = np.ones(len(data)) if data.weight is None else data.weight
     level = 1.0
     if problem.held_out is not None:
