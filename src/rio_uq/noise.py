@@ -84,9 +84,9 @@ FIELD_POINTS = 100
 
 FIELD_ITERATIONS, FIELD_TOLERANCE = 50, 1e-5
 SCORING_STEPS = 6
-LARGEST_SQUARE, FURTHEST_STEP = 10.0, 2.0
-"""Against outliers: squared residuals count for at most so many times their variance in scoring (of normal noise one in
-600 is larger), and scoring leaves the range that g has by the logarithms by at most so much."""
+LARGEST_SQUARE, FURTHEST_STEP = 30.0, 2.0
+"""Against outliers: squared residuals count for at most so many times their variance in scoring (of normal noise hardly
+any is larger), and scoring leaves the range that g has by the logarithms by at most so much."""
 
 EVIDENCE_NEEDED = 3.0
 """Log evidence for varying noise over constant noise that it takes to believe it, beside ½ for each parameter."""
