@@ -1,6 +1,7 @@
 # make demo   the main job: a neural network on real data, before and after RIO (DATA=my.csv TARGET=price for your own)
 # make paper  the paper's experiments in a version that ends within an hour (RIO_UQ_DATA names the folder of the data)
 # make bench  the engine beside GPflow and GPyTorch, in one run
+# make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
 # make bench-paper  whole fits on the paper's data beside GPflow (RIO_UQ_DATA names the folder of the UCI files)
 # make test   lint, types and all fast tests with coverage;  make test-slow  the slow ones
 # Each target sets up what it needs in .venv.
@@ -10,12 +11,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS_demo := demo
 EXTRAS_test := test
-EXTRAS_paper := experiments
 EXTRAS_experiments := experiments
 
 export DATA TARGET
 
-.PHONY: demo paper test test-slow lint bench bench-paper clean
+.PHONY: demo paper test test-slow lint bench bench-paper bench-quality clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -26,7 +26,7 @@ $(VENV)/installed-%: pyproject.toml
 demo: $(VENV)/installed-demo
 	@$(BIN)/python -m examples.demo $(if $(DATA),--data "$$DATA") $(if $(TARGET),--target "$$TARGET")
 
-paper: $(VENV)/installed-paper
+paper: $(VENV)/installed-experiments
 	$(BIN)/python -m experiments paper --jobs 2 --results experiments/results/paper.csv
 
 lint: $(VENV)/installed-test
@@ -42,7 +42,7 @@ test-slow: $(VENV)/installed-test
 	$(BIN)/python -m pytest -m slow -n 2
 
 clean:
-	rm -rf $(VENV) $(PEERS) demo-output build dist .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(QUALITY) demo-output build dist .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 PEERS := .venv-peers
 $(PEERS)/installed: benchmarks/requirements-peers.txt
@@ -55,3 +55,16 @@ bench: $(VENV)/installed-demo $(PEERS)/installed
 
 bench-paper: $(VENV)/installed-experiments $(PEERS)/installed
 	$(BIN)/python -m benchmarks.paper_fit --peers-python $(PEERS)/bin/python
+
+QUALITY := .venv-quality
+RUNS ?= 5
+JOBS ?= 2
+$(QUALITY)/installed: benchmarks/requirements-quality.txt
+	test -x $(QUALITY)/bin/python || $(PYTHON) -m venv $(QUALITY)
+	$(QUALITY)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(QUALITY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+bench-quality: $(QUALITY)/installed
+	$(QUALITY)/bin/python -m benchmarks.quality run --runs $(RUNS) --jobs $(JOBS)
+	$(QUALITY)/bin/python -m benchmarks.quality page

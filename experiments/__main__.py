@@ -170,7 +170,7 @@ def keep_section(name: str, text: str, results: Path) -> None:
 
 
 def write_report(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
-    from experiments.report import report
+    from experiments.report import figures_section, report
 
     store = Store(options.results)
     rows = store.read_or_unpack()
@@ -178,7 +178,8 @@ def write_report(options: argparse.Namespace, parser: argparse.ArgumentParser) -
         sys.exit(f"there are no rows in {options.results}: make them with `run`")
     _, missing = available(list(DATASETS), download=False)
     files = [options.results.with_name(f"{name}.md") for name in SECTIONS]
-    text = report(rows, missing, [path.read_text() for path in files if path.exists()])
+    sections = [path.read_text() for path in files if path.exists()]
+    text = report(rows, missing, [*sections, figures_section(FIGURES, FOLDER)])
     (FOLDER / "RESULTS.md").write_text(text)
     if options.results.exists():
         store.pack()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -82,8 +83,8 @@ def reproduction(entries: pd.DataFrame, paper: pd.DataFrame) -> str:
     return (
         "## The paper's settings reproduce the paper\n\n"
         "Means here, in brackets the paper's mean and standard deviation; “within” is within that of the paper's mean. "
-        "The last two columns are Spearman's correlation between the paper's mean of each method and the one here.\n\n"
-        + markdown_table(header, lines)
+        "The last two columns are Spearman's correlation between the paper's means of the network and the six GP "
+        "variants and those here.\n\n" + markdown_table(header, lines)
     )
 
 
@@ -150,6 +151,31 @@ def spearman_table(found: pd.DataFrame, style: Format) -> str:
             line.append(style.bold(text) if is_strong else text)
         lines.append(line)
     return style.table(["data set", "here", "paper's"], lines)
+
+
+CAPTIONS = {
+    "good-and-bad": "RIO on a network that has found the structure, and on one that has made some up",
+    "default-rmse": "RMSE of the network against RIO and SVGP, run by run",
+    "default-coverage-95": "Coverage of 95 % intervals over the runs",
+    "default-coverage-90": "Coverage of 90 % intervals over the runs",
+    "default-coverage-68": "Coverage of 68 % intervals over the runs",
+    "default-coverage-levels": "Coverage of 1 to 99 % intervals, RIO and SVGP",
+    "default-distributions": "Outcomes, the network's predictions, and corrected ones",
+    "default-outputs-RIO": "Predictions of the network and corrected by RIO",
+    "default-outputs-R-I": "Predictions of the network and corrected by R+I",
+    "default-outputs-R-O": "Predictions of the network and corrected by R+O",
+    "default-improvement": "Improvement ratio over the runs",
+}
+
+
+def figures_section(folder: Path, page: Path) -> str:
+    """The figures that have been drawn, with captions."""
+    shown = [
+        f"**{caption}**\n\n![{caption}]({os.path.relpath(folder / f'{name}.png', page)})\n"
+        for name, caption in CAPTIONS.items()
+        if (folder / f"{name}.png").exists()
+    ]
+    return "\n".join(["## Figures\n", *shown]) if shown else ""
 
 
 def say_what_is_left_out(entries: pd.DataFrame) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
 from experiments import predictions
-from experiments.datasets import DATASETS, DataNotFoundError
+from experiments.datasets import DATASETS, DataNotFoundError, DataSet
 from experiments.store import Store
 
 FOLDER = Path(__file__).parent
@@ -32,11 +32,13 @@ class Task:
     methods: tuple[str, ...]
 
 
-def available(names: list[str], *, download: bool) -> tuple[list[str], dict[str, str]]:
+def available(
+    names: list[str], *, download: bool, datasets: Mapping[str, DataSet] = DATASETS
+) -> tuple[list[str], dict[str, str]]:
     """The data sets that can be read, and why the others cannot."""
     usable, missing = [], {}
     for name in names:
-        dataset = DATASETS[name]
+        dataset = datasets[name]
         try:
             if dataset.find() is None:
                 dataset.load(download=download)

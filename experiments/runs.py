@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 from experiments.base_models import HIDDEN, PaperNetwork, train_forest, train_network
-from experiments.datasets import DATASETS
+from experiments.datasets import DATASETS, DataSet
 from experiments.methods import Rows
 from rio_uq.cross_fit import FoldAverage, make_folds, out_of_fold
 
 N_FOLDS = 5
 
 
-def rows_of(name: str, run: int, kind: str, cache: Path) -> Rows:
+def rows_of(name: str | DataSet, run: int, kind: str, cache: Path) -> Rows:
     """Split a data set for a run and predict all of its rows by a base model of that run.
 
     Parameters
     ----------
-    name : str
-        Of the data set.
+    name : str or DataSet
+        Of the data set, or the data set itself if it is none of the paper's.
     run : int
         It is the seed of the split and of the model.
     kind : {"network", "forest", "folds"}
@@ -32,13 +32,13 @@ def rows_of(name: str, run: int, kind: str, cache: Path) -> Rows:
     cache : Path
         Folder where predictions are kept.
     """
-    dataset = DATASETS[name]
+    dataset = name if isinstance(name, DataSet) else DATASETS[name]
     X, y = dataset.load()
     train, test = dataset.split(len(y), run)
-    path = cache / f"{name.replace('/', '-')}-{kind}-{run}.npz"
+    path = cache / f"{dataset.name.replace('/', '-')}-{kind}-{run}.npz"
     if not path.exists():
         began = time.perf_counter()
-        arrays = BASE_MODELS[kind](name, run, X, y, train)
+        arrays = BASE_MODELS[kind](dataset.name, run, X, y, train)
         _save(path, seconds=time.perf_counter() - began, **arrays)
     with np.load(path) as kept:
         prediction, seconds, validation = kept["prediction"], float(kept["seconds"]), kept["validation"]

@@ -11,6 +11,7 @@ import fcntl
 import io
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -42,6 +43,7 @@ class Row:
 
 
 COLUMNS = [field.name for field in fields(Row)]
+KEY = COLUMNS[:4]
 
 
 class Store:
@@ -50,10 +52,13 @@ class Store:
     Parameters
     ----------
     path : Path
+    row_type : dataclass
+        What a row holds; its first fields are those of `KEY`.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, row_type: type = Row) -> None:
         self.path = path
+        self.columns = [field.name for field in fields(row_type)]
 
     @property
     def packed(self) -> Path:
@@ -74,23 +79,21 @@ class Store:
     def read(self) -> pd.DataFrame:
         """All rows; an unfinished last line, left by a process that was killed, is passed over."""
         if not self.path.exists():
-            return pd.DataFrame(columns=COLUMNS)
+            return pd.DataFrame(columns=self.columns)
         text = self.path.read_text()
         whole = text[: text.rfind("\n") + 1]
-        frame = pd.read_csv(io.StringIO(whole or ",".join(COLUMNS) + "\n"))
-        if list(frame.columns) != COLUMNS:
+        frame = pd.read_csv(io.StringIO(whole or ",".join(self.columns) + "\n"))
+        if list(frame.columns) != self.columns:
             raise ValueError(
-                f"{self.path} has the columns {list(frame.columns)}; expected {COLUMNS}: move it out of the way"
+                f"{self.path} has the columns {list(frame.columns)}; expected {self.columns}: move it out of the way"
             )
-        return frame.drop_duplicates(subset=COLUMNS[:4], keep="first")
+        return frame.drop_duplicates(subset=KEY, keep="first")
 
     def keys(self) -> set[Key]:
         """What is known already."""
-        return {
-            (table, dataset, int(run), method) for table, dataset, run, method in self.read()[COLUMNS[:4]].to_numpy()
-        }
+        return {(table, dataset, int(run), method) for table, dataset, run, method in self.read()[KEY].to_numpy()}
 
-    def append(self, row: Row) -> None:
+    def append(self, row: Any) -> None:
         """Add a row, after the last whole line."""
         line = io.StringIO()
         csv.writer(line, lineterminator="\n").writerow(["" if value is None else value for value in astuple(row)])
@@ -100,7 +103,7 @@ class Store:
             file.seek(0)
             content = file.read()
             if not content:
-                file.write((",".join(COLUMNS) + "\n").encode())
+                file.write((",".join(self.columns) + "\n").encode())
             elif not content.endswith(b"\n"):
                 file.truncate(content.rfind(b"\n") + 1)
             file.write(line.getvalue().encode())

@@ -185,3 +185,25 @@ def test_several_threads_at_once(friedman):
     with ThreadPoolExecutor(4) as executor:
         for answer in executor.map(lambda _: rio.predict(X, y_pred=X[:, 0]), range(20)):
             np.testing.assert_array_equal(answer, expected)
+
+
+def copied(rng, n=150):
+    """Rows of which a third stand twice, with an outcome that is mostly noise."""
+    X = rng.uniform(size=(n, 3))
+    y = np.sin(3.0 * X[:, 0]) + rng.normal(size=n)
+    return np.vstack([X, X[: n // 3]]), np.concatenate([y, y[: n // 3]])
+
+
+def test_copies_of_rows_do_not_tell_that_there_is_no_noise(rng):
+    X, y = copied(rng)
+    rio = RIORegressor(noise="constant", random_state=0).fit(X, y, y_pred=np.zeros(len(y)))
+    alone = RIORegressor(noise="constant", random_state=0).fit(X[:150], y[:150], y_pred=np.zeros(150))
+    assert rio.noise_variance_ == pytest.approx(1.0, rel=0.5)
+    assert rio.noise_variance_ == pytest.approx(alone.noise_variance_, rel=0.1)
+
+
+def test_repeated_measurements_tell_how_large_the_noise_is(rng):
+    X = np.repeat(rng.uniform(size=(40, 2)), 2, axis=0)
+    y = (rng.uniform(size=80) < 0.5).astype(float)  # equal outcomes are common, and no copies
+    rio = RIORegressor(noise="constant", random_state=0).fit(X, y, y_pred=np.zeros(80))
+    assert rio.noise_variance_ == pytest.approx(0.25, rel=0.35)

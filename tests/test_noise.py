@@ -131,3 +131,14 @@ def test_scaling_the_outcomes_scales_the_noise(rng):
         for c in (1.0, 64.0)
     ]
     np.testing.assert_allclose(64.0 * stds[0], stds[1], rtol=1e-4)
+
+
+def test_noise_far_from_the_rows_is_within_what_was_seen(rng):
+    X, y, _ = heteroscedastic(rng, 400, 1.2)
+    prediction = 5.0 * X[:, 0]
+    rio = RIORegressor(random_state=0).fit(X, prediction + y, y_pred=prediction)
+    near = rio._gp.noise_at(X, prediction[:, None], 1)
+    far = rio._gp.noise_at(50.0 * X, 50.0 * prediction[:, None], 1)
+    assert near.max() > 5.0 * near.min()
+    assert near.min() * (1.0 - 1e-9) <= far.min()
+    assert far.max() <= near.max() * (1.0 + 1e-9)

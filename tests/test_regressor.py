@@ -327,3 +327,13 @@ def test_max_iter_is_kept(model, friedman):
     with pytest.warns(ConvergenceWarning):
         rio = RIORegressor(model, inference="sparse", n_inducing=20, max_iter=25, tol=1e-12).fit(*friedman)
     assert rio.n_iter_ <= 25
+
+
+def test_learning_from_batches_of_rows(friedman):
+    X, y = friedman
+    rio = RIORegressor(lambda X: 10 * X[:, 0], inference="svgp", n_inducing=40, max_iter=500, tol=1e-4, random_state=0)
+    mean, std = rio.fit(X[:100], y[:100]).predict(X[100:], return_std=True)
+    assert np.sqrt(np.mean((mean - y[100:]) ** 2)) < 1.0
+    assert ((mean - y[100:]) / std).std() < 1.8
+    bound = rio.bound_
+    assert rio.partial_fit(X[100:], y[100:]).bound_ != bound

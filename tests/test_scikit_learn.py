@@ -56,7 +56,7 @@ def test_a_fitted_model_is_never_touched(friedman):
 
 def test_an_unfitted_model_is_cloned_and_fitted(friedman):
     model = Ridge()
-    rio = RIORegressor(model, random_state=0).fit(*friedman)
+    rio = RIORegressor(model, combine="refit", random_state=0).fit(*friedman)
     assert not hasattr(model, "coef_")
     np.testing.assert_array_equal(rio.estimator_.coef_, Ridge().fit(*friedman).coef_)
 

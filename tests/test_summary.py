@@ -254,7 +254,7 @@ def test_words(rio):
     text = str(summary)
     assert repr(summary) == text
     assert "200 rows" in text
-    assert "(noise='constant')" in text
+    assert "there is no evidence that it depends on them" in text
     assert f"Trust in the model's output: {rio.trust_:.2f}" in text
     assert max(map(len, text.splitlines())) <= 120
 

@@ -13,6 +13,15 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from rio_uq.validation import check_finite, to_numeric
 
+NOT_AS_THEY_ARE = {
+    "torch.nn.modules.module.Module": "takes tensors: use RIORegressor(rio_uq.adapters.torch_model(module))",
+    "xgboost.core.Booster": "takes a DMatrix: use RIORegressor(booster.inplace_predict)",
+    "onnxruntime.capi.onnxruntime_inference_collection.InferenceSession": (
+        "takes a dict: use RIORegressor(rio_uq.adapters.onnx_model(path))"
+    ),
+}
+"""Models of other libraries that do not take X, and what to do instead."""
+
 
 def needs_fit(model: Any) -> bool:
     """Whether the model is a scikit-learn estimator that has not been fitted yet.
@@ -30,8 +39,22 @@ def needs_fit(model: Any) -> bool:
     return False
 
 
+def _is_a(model: Any, name: str) -> bool:
+    """Whether the model is of a class of another library, which need not be installed."""
+    return any(f"{kind.__module__}.{kind.__qualname__}" == name for kind in type(model).__mro__)
+
+
+def check_takes_X(model: Any) -> None:
+    """Raise for a model of another library that takes rows in a form of its own, with what to do instead."""
+    for name, advice in NOT_AS_THEY_ARE.items():
+        has_own = name.startswith("torch.") and hasattr(model, "predict")  # Keras on PyTorch, say
+        if _is_a(model, name) and not has_own:
+            raise TypeError(f"{type(model).__name__} {advice}")
+
+
 def fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | None) -> Any:
     """The model itself, or a fitted clone of it if it needs one."""
+    check_takes_X(model)
     if isinstance(model, type) or (model is not None and not hasattr(model, "predict") and not callable(model)):
         raise TypeError(
             f"estimator has to be a model with a predict method, or a function from X to predictions; got {model!r}"
@@ -39,9 +62,21 @@ def fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | No
     return fitted_clone(model, X, y, sample_weight) if needs_fit(model) else model
 
 
+def unfitted_clone(model: Any) -> Any:
+    """A model with the same parameters that has learnt nothing.
+
+    scikit-learn cannot clone CatBoost's own class, which takes all parameters as one argument, nor a CatBoostRegressor
+    with a list among its parameters, such as ``cat_features``, since it keeps a copy of the list.
+    """
+    if not _is_a(model, "catboost.core.CatBoost"):
+        return clone(model)
+    params = model.get_params()
+    return type(model)(params) if type(model).__name__ == "CatBoost" else type(model)(**params)
+
+
 def fitted_clone(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | None) -> Any:
     """A clone of the model, fitted with weights if it takes them."""
-    copy = clone(model)
+    copy = unfitted_clone(model)
     if sample_weight is None:
         return copy.fit(X, y)
     if has_fit_parameter(copy, "sample_weight"):

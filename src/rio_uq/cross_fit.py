@@ -53,6 +53,23 @@ def check_can_be_refitted(model: Any) -> None:
         )
 
 
+def is_cross_fit(residuals: str, cv: Any, model: Any, n_rows: int, y_pred: Any, held_out: Any) -> bool:
+    """Whether the residuals are those of clones of the model, fitted to other rows: the option ``residuals``."""
+    if residuals == "auto":
+        enough = not isinstance(cv, int | np.integer) or n_rows >= 2 * cv
+        return y_pred is None and held_out is None and enough and base_model.needs_fit(model)
+    if residuals == "in-sample":
+        return False
+    for given, name in ((y_pred, "y_pred"), (held_out, "held_out")):
+        if given is not None:
+            raise ValueError(
+                f"{name} was given, and residuals='cross-fit' makes predictions of its own, all of them for rows "
+                f"that the model has not seen: leave {name} out, or use residuals='in-sample'"
+            )
+    check_can_be_refitted(model)
+    return True
+
+
 def make_folds(
     cv: Any, X: Any, y: Array, features: Array, groups: Any, weight: Array | None, rng: np.random.Generator
 ) -> list[Fold]:

@@ -46,11 +46,35 @@ def keep_rows(
     features: Array, y_pred: Array, weight: Array | None, rows: NDArray[np.intp], rng: np.random.Generator
 ) -> KnownRows:
     """A random sample of the rows with the given numbers, small enough to be kept with the estimator."""
-    n_fitted, n_columns = len(rows), features.shape[1] + y_pred.shape[1]
-    n_kept = min(n_fitted, MOST_ROWS, max(FEWEST_ROWS, MOST_NUMBERS // n_columns))
+    n_fitted = len(rows)
+    n_kept = min(n_fitted, _most_rows(features.shape[1] + y_pred.shape[1]))
     if n_kept < n_fitted:
         rows = np.sort(rng.choice(rows, n_kept, replace=False))
     return KnownRows(features[rows], y_pred[rows], np.ones(n_kept) if weight is None else weight[rows], n_fitted)
+
+
+def keep_more(known: KnownRows, more: KnownRows, seed: int) -> KnownRows:
+    """A random sample of all rows, from the sample that is known and further rows: as many of each as chance would
+    have drawn from all of them.
+    """
+    n_columns = known.features.shape[1] + known.y_pred.shape[1]
+    n_kept = min(len(known.weight) + len(more.weight), _most_rows(n_columns))
+    rng = np.random.default_rng([seed, known.n_fitted])  # another draw for each batch of a stream
+    n_known = int(rng.hypergeometric(known.n_fitted, more.n_fitted, n_kept))
+    chosen = [
+        (rows, np.sort(rng.choice(len(rows.weight), n, replace=False)))
+        for rows, n in ((known, n_known), (more, n_kept - n_known))
+    ]
+    return KnownRows(
+        np.vstack([rows.features[numbers] for rows, numbers in chosen]),
+        np.vstack([rows.y_pred[numbers] for rows, numbers in chosen]),
+        np.concatenate([rows.weight[numbers] for rows, numbers in chosen]),
+        known.n_fitted + more.n_fitted,
+    )
+
+
+def _most_rows(n_columns: int) -> int:
+    return min(MOST_ROWS, max(FEWEST_ROWS, MOST_NUMBERS // n_columns))
 
 
 class ExplainMixin:
@@ -76,7 +100,7 @@ class ExplainMixin:
         ----------
         X : as in `fit`, optional
             Rows to speak about: how residuals are made up and where the model errs depends on them. By default those
-            given to `fit`, or 2,000 of them.
+            given to `fit` and `partial_fit`, or 2,000 of them.
         y_pred : array of shape (n,) or (n, q), optional
             The model's predictions for X, if they are known already.
 

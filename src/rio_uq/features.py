@@ -12,7 +12,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
 
+from rio_uq.layers import layer, onnx_tensor
 from rio_uq.validation import check_finite, to_numeric
+
+__all__ = ["Columns", "Extractor", "Transformed", "extractor", "feature_names", "layer", "onnx_tensor"]
 
 REMEDY = "remove or impute them before they reach the GP, or choose other features"
 
@@ -71,6 +74,11 @@ def feature_names(extract: Extractor | None, n_features: int, names_in: Any = No
     return [f"feature {i}" for i in range(n_features)]
 
 
+def is_plain(X: Any) -> bool:
+    """Whether X is a matrix of float64 numbers already: the checks of other kinds take longer than a single row."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype == np.float64
+
+
 class Columns:
     """Columns of X by name or number, or all of them."""
 
@@ -84,6 +92,11 @@ class Columns:
         if hasattr(chosen, "columns"):
             for name in chosen.columns:
                 _check_column(chosen[name], name)
+        matrix = chosen if is_plain(chosen) else self._checked(chosen)
+        check_finite(matrix, "X", REMEDY)
+        return matrix
+
+    def _checked(self, chosen: Any) -> NDArray[np.float64]:
         try:
             matrix: NDArray[np.float64] = check_array(chosen, dtype=float, ensure_all_finite=False, input_name="X")
         except ValueError as error:
@@ -93,7 +106,6 @@ class Columns:
                 f"X does not hold numbers only, which the GP needs ({error}): choose numeric columns with "
                 "features=[...], or encode the others with features=a transformer; the model still gets all of X"
             ) from error
-        check_finite(matrix, "X", REMEDY)
         return matrix
 
     def names(self, n_features: int, names_in: Any = None) -> list[str]:

@@ -98,14 +98,26 @@ class NoiseField:
         Of g.
     offset : float
         Its mean.
+    lowest, highest : float
+        The range of g − offset over the training rows. Elsewhere g stays within: nothing is known of noise beyond, and
+        a trend in its logarithm would soon be absurd.
     """
 
     posterior: Posterior
     offset: float
+    lowest: float
+    highest: float
+
+    @classmethod
+    def of(cls, posterior: Posterior, offset: float, rows: Array, n_jobs: int = 1) -> NoiseField:
+        """With the range of g over the given rows."""
+        g = predict_mean(posterior, rows, n_jobs=n_jobs)
+        return cls(posterior, offset, float(g.min()), float(g.max()))
 
     def factor(self, rows: Array, n_jobs: int = 1) -> Array:
         """exp(g) at each row, shape (n,)."""
-        return np.asarray(np.exp(self.offset + predict_mean(self.posterior, rows, n_jobs=n_jobs)[:, 0]))
+        g = predict_mean(self.posterior, rows, n_jobs=n_jobs)[:, 0]
+        return np.asarray(np.exp(self.offset + np.clip(g, self.lowest, self.highest)))
 
 
 def fit_noise_field(
@@ -159,7 +171,7 @@ def fit_noise_field(
         target = (share**2 * response).sum(axis=1, keepdims=True) / precision[:, None]
         step = replace(problem, targets=target - offset, precision=precision)
         posterior = sparse.posterior(kernel, posterior.theta, np.log([2.0]), posterior.points, step)
-    return NoiseField(posterior, offset)
+    return NoiseField.of(posterior, offset, data.rows, data.n_jobs)
 
 
 def _log_likelihood_of_zero(data: Rows, variance: float) -> float:

@@ -7,14 +7,15 @@ from typing import Any
 
 from rio_uq.gp.inducing import METHODS
 from rio_uq.gp.terms import FAMILIES
-from rio_uq.validation import check_choice, check_count, check_flag
+from rio_uq.gp.training import Settings
+from rio_uq.validation import check_choice, check_count, check_finite, check_flag, to_numeric
 
 CHOICES = {
     "target": ("residual", "outcome"),
     "kernel": ("io", "input", "output"),
     "residuals": ("auto", "in-sample", "cross-fit"),
     "combine": ("refit", "average"),
-    "inference": ("auto", "exact", "sparse"),
+    "inference": ("auto", "exact", "sparse", "svgp"),
     "starts": ("auto", "rio", "unit"),
     "prior": ("weak", "flat"),
     "noise": ("constant", "io"),
@@ -70,3 +71,27 @@ def check_options(params: dict[str, Any]) -> None:
     n_jobs = params["n_jobs"]
     if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
         raise ValueError(f"n_jobs has to be None, a positive number of threads, or -1 for all; got {n_jobs!r}")
+
+
+def training_settings(params: dict[str, Any], n_features: int, n_outputs: int) -> Settings:
+    """The options that training looks at; inducing points that were given are checked against the number of columns."""
+    inducing = params["inducing"]
+    if not isinstance(inducing, str):
+        inducing = to_numeric(inducing, "inducing")
+        n_columns = n_features + n_outputs
+        if inducing.ndim != 2 or inducing.shape[1] != n_columns or not len(inducing):
+            raise ValueError(
+                f"inducing has to have shape (m, {n_columns}): {n_features} standardised features and "
+                f"{n_outputs} standardised predictions a row; got {inducing.shape}"
+            )
+        check_finite(inducing, "inducing", "every point needs all of its coordinates")
+    return Settings(
+        inference=params["inference"],
+        n_inducing=params["n_inducing"],
+        inducing=inducing,
+        optimize_inducing=params["optimize_inducing"],
+        max_iter=params["max_iter"],
+        tolerance=params["tol"],
+        subset_rows=None if params["starts"] == "unit" else Settings.subset_rows,
+        verbose=params["verbose"],
+    )

@@ -4,50 +4,44 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state, indexable
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, validate_data
 
 from rio_uq import base_model
-from rio_uq.cross_fit import FoldAverage, check_can_be_refitted, make_folds, out_of_fold
+from rio_uq.cross_fit import FoldAverage, is_cross_fit, make_folds, out_of_fold
 from rio_uq.explain import ExplainMixin, keep_rows
 from rio_uq.features import extractor
+from rio_uq.fingerprint import sample_rows
 from rio_uq.gp.rows import effective_jobs
-from rio_uq.gp.training import Settings
-from rio_uq.options import PAPER_SETTINGS, PAPER_VARIANTS, check_options
+from rio_uq.onnx_export import OnnxMixin
+from rio_uq.options import PAPER_SETTINGS, PAPER_VARIANTS, check_options, training_settings
+from rio_uq.persistence import PersistenceMixin
 from rio_uq.predictive import PredictiveMixin
 from rio_uq.reject import RejectMixin
 from rio_uq.residual_gp import KernelChoice, Problem, fit_residual_gp
-from rio_uq.validation import (
-    check_choice,
-    check_count,
-    check_finite,
-    check_held_out,
-    check_target,
-    check_weight,
-    to_numeric,
-)
+from rio_uq.updating import UpdateMixin
+from rio_uq.validation import check_choice, check_held_out, check_target, check_weight
 
 Array = NDArray[np.float64]
 
 
-class Decomposition(NamedTuple):
-    """The correction of each prediction as a sum of two parts, each of the shape of the prediction.
-
-    ``y_pred + input + output`` is the corrected prediction. The constant part of the correction belongs to the
-    output (to the input where the kernel has no output part).
-    """
-
-    input: Array
-    output: Array
-
-
-class RIORegressor(PredictiveMixin, ExplainMixin, RejectMixin, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+class RIORegressor(
+    PredictiveMixin,
+    UpdateMixin,
+    ExplainMixin,
+    RejectMixin,
+    PersistenceMixin,
+    OnnxMixin,
+    MetaEstimatorMixin,
+    RegressorMixin,
+    BaseEstimator,
+):
     """Residual estimation with an I/O kernel: error bars and corrections for a model that you already have.
 
     A Gaussian process is fitted to the residuals ``y − ŷ`` of a model. Its kernel looks at the model's inputs and at
@@ -89,8 +83,9 @@ class RIORegressor(PredictiveMixin, ExplainMixin, RejectMixin, MetaEstimatorMixi
     combine : {"refit", "average"}
         What predicts after cross-fitting: the model on all rows (the fitted one as it is, an unfitted one fitted to
         them), or the mean of the models of the folds.
-    inference : {"auto", "exact", "sparse"}
-        "auto" is exact up to 2,000 rows.
+    inference : {"auto", "exact", "sparse", "svgp"}
+        "auto" is exact up to 2,000 rows and sparse above. "svgp" learns from batches of rows, as in the paper, and
+        comes close to the optimum that "sparse" finds, which is usually there sooner.
     n_inducing : int
         Number of inducing points of sparse inference.
     inducing : {"greedy", "kmeans", "random", "first"} or array of shape (m, d + q)
@@ -112,7 +107,8 @@ class RIORegressor(PredictiveMixin, ExplainMixin, RejectMixin, MetaEstimatorMixi
         leave-one-out residuals, and stays with one noise variance for all rows if there is no evidence for more. The
         corrected predictions are the same in both cases.
     max_iter : int
-        Iterations of the optimiser at most, in the search for the best start and on all rows.
+        Iterations of the optimiser at most, in the search for the best start and on all rows; passes over the rows
+        in "svgp".
     tol : float
         Relative gain in likelihood of an iteration below which the optimiser has converged.
     dtype : {"float64", "float32"}
@@ -146,6 +142,9 @@ class RIORegressor(PredictiveMixin, ExplainMixin, RejectMixin, MetaEstimatorMixi
         Iterations of the optimiser on all rows.
     converged_ : bool
         Whether the optimiser stopped because nothing was left to gain within ``tol``.
+    calibration_ : Calibration or None
+        What `calibrate` has learnt: its method, its groups, the rows of each, and the factors on the std. None again
+        after `partial_fit`.
     n_features_in_ : int
     feature_names_in_ : array of str
         If X has column names.
@@ -297,7 +296,8 @@ class RIORegressor(PredictiveMixin, ExplainMixin, RejectMixin, MetaEstimatorMixi
         return self
 
     def _fit(self, X: Any, y: Any, y_pred: Any, sample_weight: Any, held_out: Any, groups: Any) -> None:
-        check_options(self.get_params(deep=False))
+        options = self.get_params(deep=False)
+        check_options(options)
         n_rows = _num_samples(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         outcome = check_target(y, n_rows)
@@ -308,8 +308,7 @@ class RIORegressor(PredictiveMixin, ExplainMixin, RejectMixin, MetaEstimatorMixi
         features = self._features(X)
         self._y_shape, self._n_outputs = outcome.shape[1:], 1 if outcome.ndim == 1 else outcome.shape[1]
         self._is_residual = self.target == "residual"
-        is_cross_fit = self._is_cross_fit(n_rows, y_pred, unseen)
-        if is_cross_fit:
+        if is_cross_fit(self.residuals, self.cv, self.estimator, n_rows, y_pred, unseen):
             prediction = self._cross_fit(X, outcome, weight, features, groups, rng)
         else:
             self.estimator_ = base_model.fitted(self.estimator, X, outcome, weight)
@@ -326,141 +325,31 @@ class RIORegressor(PredictiveMixin, ExplainMixin, RejectMixin, MetaEstimatorMixi
                 None if unseen is None else unseen[kept],
             ),
             KernelChoice(self.kernel, self.input_kernel, self.output_kernel, self.ard),
-            self._settings(features.shape[1]),
+            training_settings(options, features.shape[1], self._n_outputs),
             standardize_output=self.standardize_output,
             starts=self.starts,
             n_restarts=self.n_restarts,
             prior=self.prior,
             noise=self.noise,
-            walk_options={
-                "n_jobs": effective_jobs(self.n_jobs),
-                "dtype": np.dtype(self.dtype),
-                **({"cache_bytes": 0} if self.low_memory else {}),
-            },
+            walk_options=self._walk_options(),
             rng=rng,
         )
         self._known_rows = keep_rows(features, prediction, weight, np.flatnonzero(kept), rng)
-        self.bound_ = self._gp.bound
+        self._sample = sample_rows(X)
+        self._show_what_was_learnt()
+
+    def _show_what_was_learnt(self) -> None:
+        """The public attributes, from the GP."""
         self.n_iter_ = self._gp.n_iter
         self.converged_ = self._gp.converged
         self.hyperparameters_ = self._gp.hyperparameters()
         self.noise_variance_ = self._per_output(self._gp.noise_variance)
-        self.trust_ = self._per_output(self._gp.trust)
-        self.trust_std_ = self._per_output(self._gp.trust_std)
+        self._tell_of_rows()
 
-    def predict(
-        self,
-        X: Any,
-        *,
-        y_pred: Any = None,
-        return_std: bool = False,
-        return_cov: bool = False,
-        include_noise: bool = True,
-    ) -> Any:
-        """Corrected predictions and, if asked for, their uncertainty.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        y_pred : array of shape (n,) or (n, q), optional
-            The model's predictions for X, if they are known already.
-        return_std : bool
-            Return the standard deviation as well. It is that of an outcome y, noise included, unless ``include_noise``
-            is False: then that of the mean of outcomes at X.
-        return_cov : bool
-            Return the covariance between the rows of X instead, with the noise on its diagonal or without.
-        include_noise : bool
-
-        Returns
-        -------
-        mean : array of shape (n,) or (n, q)
-        std : array of the same shape
-            If ``return_std``.
-        cov : array of shape (n, n) or (n, n, q)
-            If ``return_cov``.
-        """
-        if return_std and return_cov:
-            raise ValueError("return_std and return_cov were both True: ask for one of them at a time")
-        features, prediction = self._inputs(X, y_pred)
-        base = self._base(prediction)
-        if return_cov:
-            mean = base + self._gp.mean(features, prediction, self._jobs())
-            covariance = self._gp.covariance(features, prediction)
-            if include_noise:
-                noise = self._gp.noise_at(features, prediction, self._jobs())
-                covariance += noise.T[:, :, None] * np.eye(len(mean))
-            return self._shaped(mean), covariance[0] if self._y_shape == () else np.moveaxis(covariance, 0, -1)
-        if not return_std:
-            return self._shaped(base + self._gp.mean(features, prediction, self._jobs()))
-        mean, std = self._mean_and_std(features, prediction, include_noise=include_noise)
-        return self._shaped(base + mean), self._shaped(std)
-
-    def _mean_and_std(self, features: Array, prediction: Array, *, include_noise: bool) -> tuple[Array, Array]:
-        mean, variance = self._gp.mean_and_variance(features, prediction, self._jobs())
-        if include_noise:
-            variance = variance + self._gp.noise_at(features, prediction, self._jobs())
-        return mean, np.sqrt(variance)
-
-    def predict_residual(
-        self, X: Any, *, y_pred: Any = None, return_std: bool = False, include_noise: bool = True
-    ) -> Any:
-        """The correction alone: corrected prediction minus prediction, and the standard deviation if asked for."""
-        features, prediction = self._inputs(X, y_pred)
-        constant = self._base(prediction) - prediction
-        if not return_std:
-            return self._shaped(constant + self._gp.mean(features, prediction, self._jobs()))
-        mean, std = self._mean_and_std(features, prediction, include_noise=include_noise)
-        return self._shaped(constant + mean), self._shaped(std)
-
-    def sample_y(
-        self, X: Any, n_samples: int = 1, random_state: Any = 0, *, y_pred: Any = None, include_noise: bool = True
-    ) -> Array:
-        """Joint draws of the outcomes at the rows of X.
-
-        Returns
-        -------
-        array of shape (n, n_samples) or (n, q, n_samples)
-        """
-        check_count(n_samples, "n_samples", at_least=1)
-        features, prediction = self._inputs(X, y_pred)
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        draws = self._base(prediction)[..., None] + self._gp.sample(features, prediction, n_samples, rng)
-        if include_noise:
-            noise = self._gp.noise_at(features, prediction, self._jobs())
-            draws += np.sqrt(noise)[..., None] * rng.standard_normal(draws.shape)
-        return draws[:, 0] if self._y_shape == () else draws
-
-    def decompose(self, X: Any, *, y_pred: Any = None) -> Decomposition:
-        """How much of each correction comes from the input kernel, and how much from the output kernel.
-
-        The kernel is a sum, so the correction is one too. The output part is a function of the prediction alone.
-        """
-        features, prediction = self._inputs(X, y_pred)
-        input_part, output_part = (
-            self._gp.part(name, features, prediction, self._jobs()) for name in ("input", "output")
-        )
-        constant = self._gp.targets.offset + self._base(prediction) - prediction
-        if self._gp.posterior.kernel.part("output"):
-            output_part += constant
-        else:
-            input_part += constant
-        return Decomposition(self._shaped(input_part), self._shaped(output_part))
-
-    def _is_cross_fit(self, n_rows: int, y_pred: Any, held_out: Any) -> bool:
-        """Whether the residuals are those of clones of the model, fitted to other rows."""
-        if self.residuals == "auto":
-            enough = not isinstance(self.cv, int | np.integer) or n_rows >= 2 * self.cv
-            return y_pred is None and held_out is None and enough and base_model.needs_fit(self.estimator)
-        if self.residuals == "in-sample":
-            return False
-        for given, name in ((y_pred, "y_pred"), (held_out, "held_out")):
-            if given is not None:
-                raise ValueError(
-                    f"{name} was given, and residuals='cross-fit' makes predictions of its own, all of them for rows "
-                    f"that the model has not seen: leave {name} out, or use residuals='in-sample'"
-                )
-        check_can_be_refitted(self.estimator)
-        return True
+    def _walk_options(self) -> dict[str, Any]:
+        """How the engine walks over rows."""
+        memory = {"cache_bytes": 0} if self.low_memory else {}
+        return {"n_jobs": effective_jobs(self.n_jobs), "dtype": np.dtype(self.dtype), **memory}
 
     def _cross_fit(
         self, X: Any, outcome: Array, weight: Array | None, features: Array, groups: Any, rng: np.random.Generator
@@ -475,61 +364,8 @@ class RIORegressor(PredictiveMixin, ExplainMixin, RejectMixin, MetaEstimatorMixi
             self.estimator_ = base_model.fitted(self.estimator, X, outcome, weight)
         return found.prediction
 
-    def _settings(self, n_features: int) -> Settings:
-        inducing = self.inducing
-        if not isinstance(inducing, str):
-            inducing = to_numeric(inducing, "inducing")
-            n_columns = n_features + self._n_outputs
-            if inducing.ndim != 2 or inducing.shape[1] != n_columns or not len(inducing):
-                raise ValueError(
-                    f"inducing has to have shape (m, {n_columns}): {n_features} standardised features and "
-                    f"{self._n_outputs} standardised predictions a row; got {inducing.shape}"
-                )
-            check_finite(inducing, "inducing", "every point needs all of its coordinates")
-        return Settings(
-            inference=self.inference,
-            n_inducing=self.n_inducing,
-            inducing=inducing,
-            optimize_inducing=self.optimize_inducing,
-            max_iter=self.max_iter,
-            tolerance=self.tol,
-            subset_rows=None if self.starts == "unit" else Settings.subset_rows,
-            verbose=self.verbose,
-        )
-
-    def _inputs(self, X: Any, y_pred: Any) -> tuple[Array, Array]:
-        """The GP's features and the model's predictions for new rows."""
-        check_is_fitted(self)
-        features = self._features(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return features, self._predictions(X, y_pred)
-
-    def _features(self, X: Any) -> Array:
-        return np.empty((_num_samples(X), 0)) if self._extract is None else self._extract(X)
-
-    def _predictions(self, X: Any, y_pred: Any) -> Array:
-        """ŷ of shape (n, q)."""
-        if y_pred is None and self.estimator_ is None:
-            raise ValueError(
-                "there is no model to ask for predictions: give RIORegressor an estimator, or give this method y_pred"
-            )
-        source = "y_pred" if y_pred is not None else "the model's prediction"
-        values = y_pred if y_pred is not None else base_model.predictions(self.estimator_, X)
-        return base_model.check_predictions(values, _num_samples(X), self._n_outputs, source)
-
-    def _base(self, prediction: Array) -> Array:
-        """What the GP's mean is added to."""
-        return prediction if self._is_residual else np.zeros_like(prediction)
-
-    def _shaped(self, values: Array) -> Array:
-        """(n, q) as the shape of y."""
-        return values[:, 0] if self._y_shape == () else values
-
     def _per_output(self, values: Array) -> Any:
         return float(values[0]) if self._y_shape == () else values
-
-    def _jobs(self) -> int:
-        return effective_jobs(self.n_jobs)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; those of a fitted model stay as they are, since setting them would change the model."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rio_uq.gp import exact
 from rio_uq.gp import posterior as gp_posterior
 from rio_uq.gp import typing as gp_typing
 from rio_uq.gp.kernels import io_kernel
@@ -15,6 +16,7 @@ from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.rows import Rows
 from rio_uq.gp.starts import Scales, bounds_of, plain_gp_start, random_starts, rio_start, unit_start, weak_prior
 from rio_uq.gp.training import Settings, leave_one_out, train
+from rio_uq.gp.updating import add_rows, log_likelihood
 from rio_uq.noise import NoiseField, fit_noise_field, noise_of_unseen_rows
 from rio_uq.scaling import Scaling
 
@@ -45,7 +47,7 @@ class Problem:
     is_residual: bool
     held_out: NDArray[np.bool_] | None = None
 
-    def without_duplicates(self) -> Problem:
+    def without_copies(self) -> Problem:
         """Equal rows as one row that counts as often, in sorted order: the exact GP is then cheaper, and what it learns
         does not depend on the order of the rows.
         """
@@ -64,6 +66,19 @@ class Problem:
             weight=None if unit else weight,
             held_out=None if self.held_out is None else self.held_out[first],
         )
+
+    def telling_weight(self) -> Array | None:
+        """What each row counts in learning hyperparameters, given a problem without copies.
+
+        Rows with equal features and different outcomes were measured several times, and tell how large the noise is.
+        Where all outcomes agree, they are one measurement that was copied: taken for several, they would tell that
+        there is no noise, and the GP would memorise.
+        """
+        if self.weight is None or not self.features.shape[1]:
+            return self.weight
+        _, place, n_outcomes = np.unique(self.features, axis=0, return_inverse=True, return_counts=True)
+        weight = np.where(n_outcomes[place.ravel()] > 1, self.weight, 1.0)
+        return None if (weight == 1.0).all() else weight
 
 
 def _rounded(values: Array) -> Array:
@@ -102,8 +117,10 @@ class ResidualGP:
         Of the features, of ŷ and of the residuals.
     bound : float
         Log marginal likelihood, or its lower bound, of the targets.
-    trust, trust_std : (q,) arrays
-        How much of ŷ is kept in the corrected prediction, and the posterior standard deviation of that.
+    is_residual : bool
+        Whether the targets are residuals, not outcomes.
+    slope_at : (k, q) array
+        Scaled predictions over which the slope of the output part is taken.
     """
 
     posterior: Posterior
@@ -115,8 +132,24 @@ class ResidualGP:
     n_iter: int
     converged: bool
     message: str
-    trust: Array
-    trust_std: Array
+    is_residual: bool
+    slope_at: Array
+
+    def trust(self) -> tuple[Array, Array]:
+        """How much of ŷ is kept in the corrected prediction, and the posterior standard deviation of that, both (q,);
+        NaN where ŷ is constant.
+        """
+        slope, std = _output_slope(self.posterior, self.slope_at)
+        unit = self.targets.scale / self.outputs.scale
+        return float(self.is_residual) + unit * slope, unit * std
+
+    def with_rows(self, problem: Problem, walk_options: dict[str, Any]) -> ResidualGP:
+        """With further rows in the posterior and in the bound; all else that was learnt stays as it is."""
+        rows = self._rows(problem.features, problem.y_pred)
+        data = Rows(rows, self.targets.apply(problem.targets), problem.weight, **walk_options)
+        posterior = add_rows(self.posterior, data)
+        bound, total_weight = log_likelihood(posterior)
+        return replace(self, posterior=posterior, bound=_in_units_of_data(bound, total_weight, self.targets))
 
     @property
     def noise_variance(self) -> Array:
@@ -212,7 +245,7 @@ def fit_residual_gp(
         How to walk over rows, see `rio_uq.gp.rows.Rows`.
     """
     if settings.is_exact(len(problem.features)):
-        problem = problem.without_duplicates()
+        problem = problem.without_copies()
     features, y_pred, weight = problem.features, problem.y_pred, problem.weight
     d, q = features.shape[1], problem.targets.shape[1]
     inputs = Scaling.standardizing(features, weight)
@@ -242,27 +275,33 @@ def fit_residual_gp(
     points += random_starts(points[0], n_restarts, rng)
     density = weak_prior(kernel, q, scales) if prior == "weak" else None
 
-    trained = train(kernel, data, points, bounds, settings, rng, density)
+    is_exact = settings.is_exact(len(data))
+    telling = replace(data, weight=problem.telling_weight()) if is_exact else data
+    trained = train(kernel, telling, points, bounds, settings, rng, density)
     posterior, field = trained.posterior, None
+    if telling.weight is not data.weight:
+        posterior = exact.posterior(kernel, posterior.theta, np.log(posterior.noise_variance), data)
     if problem.held_out is not None or noise == "io":
         posterior, field = _learn_noise(posterior, data, problem, noise, settings, rng)
 
-    slope, slope_std = _output_slope(posterior, rows, d)
-    unit = targets.scale / outputs.scale
-    total_weight = len(rows) if weight is None else weight.sum()
     return ResidualGP(
         posterior=posterior,
         field=field,
         inputs=inputs,
         outputs=outputs,
         targets=targets,
-        bound=trained.bound - total_weight * float(np.log(targets.scale).sum()),
+        bound=_in_units_of_data(trained.bound, data.total_weight, targets),
         n_iter=trained.n_iter,
         converged=trained.converged,
         message=trained.message,
-        trust=float(problem.is_residual) + unit * slope,
-        trust_std=unit * slope_std,
+        is_residual=problem.is_residual,
+        slope_at=_spread_out(rows[:, d:]),
     )
+
+
+def _in_units_of_data(bound: float, total_weight: float, targets: Scaling) -> float:
+    """The log likelihood of targets from that of scaled ones."""
+    return bound - total_weight * float(np.log(targets.scale).sum())
 
 
 def _learn_noise(
@@ -291,22 +330,28 @@ def _learn_noise(
     return replace(posterior, noise_variance=level * posterior.noise_variance), field
 
 
-def _output_slope(posterior: Posterior, rows: Array, n_inputs: int) -> tuple[Array, Array]:
+def _spread_out(y_pred: Array) -> Array:
+    """At most `TRUST_ROWS` of the predictions (n, q), evenly spread in the order of the first output."""
+    ordered = y_pred[np.argsort(y_pred[:, 0], kind="stable")]
+    return np.asarray(ordered[np.linspace(0, len(ordered) - 1, min(TRUST_ROWS, len(ordered))).round().astype(int)])
+
+
+def _output_slope(posterior: Posterior, y_pred: Array) -> tuple[Array, Array]:
     """Mean and standard deviation of the slope of the output part on ŷ, for each output, in scaled units; NaN where ŷ
     is constant.
 
-    The least-squares slope over given rows is a linear functional a·f of the output part f, so with C the rows its
-    posterior mean is aᵀ k(C, Z) W, and its prior variance aᵀ k(C, C) a is reduced as any other.
+    The least-squares slope over given predictions is a linear functional a·f of the output part f, so with C rows that
+    have these predictions its posterior mean is aᵀ k(C, Z) W, and its prior variance aᵀ k(C, C) a is reduced as any
+    other.
     """
     q = posterior.n_outputs
     terms = posterior.kernel.part("output")
     if not terms:
         return np.zeros(q), np.zeros(q)
-    ordered = np.argsort(rows[:, n_inputs], kind="stable")
-    chosen = rows[ordered[np.linspace(0, len(rows) - 1, min(TRUST_ROWS, len(rows))).round().astype(int)]]
-    y_pred = chosen[:, n_inputs:]
     if not np.ptp(y_pred, axis=0).all():
         return np.full(q, np.nan), np.full(q, np.nan)
+    n_inputs = posterior.points.shape[1] - q
+    chosen = np.hstack([np.zeros((len(y_pred), n_inputs)), y_pred])  # the output part does not look at inputs
     functional = np.linalg.pinv(y_pred - y_pred.mean(axis=0)).T  # (rows, q)
     part = posterior.of_terms(terms)
     cross = part.kernel.matrix(part.theta, part.points, chosen) @ functional

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-MAX_ROWS_NAMED = 5
+MAX_NAMED = 5
 LARGEST = 1e150
+
+
+def named(values: Sequence[Any]) -> str:
+    """The first few of rows or labels, for a message."""
+    return ", ".join(map(repr, values[:MAX_NAMED])) + (", …" if len(values) > MAX_NAMED else "")
 
 
 def check_finite(array: NDArray[np.float64], name: str, remedy: str) -> None:
@@ -23,9 +28,8 @@ def check_finite(array: NDArray[np.float64], name: str, remedy: str) -> None:
     kinds = " and ".join(
         kind for kind, found in (("NaN", np.isnan(array).any()), ("infinity", np.isinf(array).any())) if found
     )
-    named = ", ".join(map(str, rows[:MAX_ROWS_NAMED])) + (", …" if len(rows) > MAX_ROWS_NAMED else "")
     count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
-    raise ValueError(f"{name} contains {kinds} in {count} ({named}): {remedy}")
+    raise ValueError(f"{name} contains {kinds} in {count} ({named(rows.tolist())}): {remedy}")
 
 
 def to_numeric(values: Any, name: str) -> NDArray[np.float64]:
@@ -86,7 +90,7 @@ def check_target(y: Any, n_rows: int) -> NDArray[np.float64]:
         raise ValueError(f"y has to have shape ({n_rows},), or ({n_rows}, q) for q outputs; got {target.shape}")
     if len(target) != n_rows:
         raise ValueError(f"X has {n_rows} rows and y has {len(target)}: they have to be the same rows")
-    check_finite(target, "y", "remove or impute them before fit")
+    check_finite(target, "y", "remove or impute them first")
     if np.abs(target).max() > LARGEST:
         raise ValueError(f"y has values of size {np.abs(target).max():.0e}, whose squares overflow: rescale y")
     return target
@@ -116,3 +120,22 @@ def check_held_out(held_out: Any, n_rows: int) -> NDArray[np.bool_] | None:
             f"{mask.shape}"
         )
     return None if mask.all() or not mask.any() else mask
+
+
+def check_groups(groups: Any, n_rows: int) -> list[Any]:
+    """A label for each row, anything that is hashable."""
+    array = np.asarray(groups, dtype=object)
+    if array.shape != (n_rows,):
+        raise ValueError(f"groups has to have shape ({n_rows},), one label for each row; got {array.shape}")
+    labels: list[Any] = array.tolist()
+    missing = [row for row, label in enumerate(labels) if _is_missing(label)]
+    if missing:
+        raise ValueError(f"groups has {len(missing)} missing labels ({named(missing)}): every row needs a group")
+    return labels
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # pandas.NA has no truth value
+        return True

@@ -8,6 +8,7 @@ from rio_uq.gp.linalg import (
     cholesky,
     inverse,
     log_determinant,
+    lower_product,
     solve_lower,
     triangular_inverse,
 )
@@ -17,6 +18,15 @@ from rio_uq.gp.linalg import (
 def matrix(rng):
     root = rng.normal(size=(8, 8))
     return root @ root.T + np.eye(8)
+
+
+@pytest.mark.parametrize("n_columns", [1, 5])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_triangular_product_is_a_product(order, n_columns, rng):
+    lower, right = np.tril(rng.normal(size=(8, 8))), np.asarray(rng.normal(size=(8, n_columns)), order=order)
+    before = right.copy()
+    np.testing.assert_allclose(lower_product(lower, right), lower @ right)
+    np.testing.assert_array_equal(right, before)
 
 
 def test_identities(matrix, rng):

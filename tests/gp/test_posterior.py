@@ -1,5 +1,7 @@
 """Prediction: covariance, samples, parts, several outputs, large batches."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,22 @@ def posterior(request, rng):
     if request.param == "exact":
         return exact.posterior(kernel, theta, log_noise, data)
     return sparse.posterior(kernel, theta, log_noise, rows[:15], data)
+
+
+def test_a_row_alone_is_predicted_as_among_others(posterior, rng):
+    new = rng.normal(size=(12, 3))
+    mean, variance = predict(posterior, new)
+    for i in range(12):
+        np.testing.assert_allclose(predict(posterior, new[[i]]), (mean[[i]], variance[[i]]), rtol=1e-9, atol=1e-12)
+
+
+def test_what_is_kept_for_speed_is_not_saved(posterior, rng):
+    before = len(pickle.dumps(posterior))
+    mean = predict_mean(posterior, rng.normal(size=(3, 3)))
+    assert "at" in posterior.__dict__
+    assert len(pickle.dumps(posterior)) == before
+    assert "at" not in pickle.loads(pickle.dumps(posterior)).__dict__
+    assert np.isfinite(mean).all()
 
 
 def test_variance_is_the_diagonal_of_the_covariance(posterior, rng):

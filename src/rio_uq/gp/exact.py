@@ -14,8 +14,11 @@ diag(1/wρ), and ½ Σ_i (w_i − 1) log ρ_i is added.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from rio_uq.gp.evidence import ExactEvidence
 from rio_uq.gp.kernels import Kernel
 from rio_uq.gp.linalg import cholesky, log_determinant, lower_inverse, solve_lower, triangular_inverse
 from rio_uq.gp.posterior import Posterior
@@ -54,7 +57,63 @@ def posterior(kernel: Kernel, theta: Array, log_noise: Array, data: Rows) -> Pos
     factors = _factors(kernel, theta, noise_variance, data)
     weights = np.stack([_solve(factor, r) for factor, r in zip(factors, data.targets.T, strict=True)], axis=1)
     reducers = tuple(triangular_inverse(factor) for factor in factors)
-    return Posterior(kernel, theta, noise_variance, np.array(data.rows, dtype=float), weights, reducers)
+    points, evidence = np.array(data.rows, dtype=float), _gather(noise_variance, data)
+    return Posterior(kernel, theta, noise_variance, points, weights, reducers, evidence)
+
+
+def _gather(noise_variance: Array, data: Rows) -> ExactEvidence:
+    targets = np.array(data.targets, dtype=float)
+    pull = np.ones(len(data)) if data.pull is None else np.array(data.pull, dtype=float)
+    return ExactEvidence(noise_variance, targets, pull, data.total_weight, data.log_precision)
+
+
+def extended(known: Posterior, evidence: ExactEvidence, data: Rows) -> Posterior:
+    """The posterior of the rows that are known and of further ones, without factorising A again.
+
+    With C = k(new, known) and E = k(new, new) + σ² D of the new rows, the factor of the larger matrix has the old one
+    in its corner, and its inverse R follows block by block:
+
+        [A  Cᵀ]   [L  0] [Lᵀ Mᵀ]                                          [ R          0  ]
+        [C  E ] = [M  N] [0  Nᵀ]    M = C Rᵀ    N Nᵀ = E − M Mᵀ      R' = [−N⁻¹ M R   N⁻¹]
+
+    and α = R'ᵀ R' r of all rows. k new rows cost O(n² k) instead of O(n³).
+    """
+    added = _gather(evidence.noise_variance, data)
+    targets = np.vstack([evidence.targets, added.targets])
+    cross = known.kernel.matrix(known.theta, data.rows, known.points)
+    prior = known.kernel.matrix(known.theta, data.rows, data.rows)
+    reducers, weights = [], []
+    for reducer, noise, r in zip(known.reducers, evidence.noise_variance, targets.T, strict=True):
+        told = cross @ reducer.T
+        new = triangular_inverse(_factor(prior - told @ told.T, noise / added.pull))
+        grown = np.block([[reducer, np.zeros(cross.T.shape)], [-new @ told @ reducer, new]])
+        reducers.append(grown)
+        weights.append(grown.T @ (grown @ r))
+    everything = ExactEvidence(
+        evidence.noise_variance,
+        targets,
+        np.concatenate([evidence.pull, added.pull]),
+        evidence.total_weight + added.total_weight,
+        evidence.log_precision + added.log_precision,
+    )
+    return replace(
+        known,
+        points=np.vstack([known.points, data.rows]),
+        weights=np.stack(weights, axis=1),
+        reducers=tuple(reducers),
+        evidence=everything,
+    )
+
+
+def likelihood_of(reducers: tuple[Array, ...], evidence: ExactEvidence) -> float:
+    """log p(r) of the rows behind a posterior, with rᵀα = |R r|² and log|A| = −2 Σ log R_ii."""
+    n, q = evidence.targets.shape
+    excess = evidence.total_weight - n
+    value: float = 0.5 * q * float(evidence.log_precision - np.log(evidence.pull).sum() - n * np.log(2.0 * np.pi))
+    for reducer, noise, r in zip(reducers, evidence.noise_variance, evidence.targets.T, strict=True):
+        misfit = float(((reducer @ r) ** 2).sum())
+        value += float(np.log(reducer.diagonal()).sum() - 0.5 * (misfit + excess * np.log(2.0 * np.pi * noise)))
+    return value
 
 
 def leave_one_out(kernel: Kernel, theta: Array, log_noise: Array, data: Rows) -> tuple[Array, Array]:

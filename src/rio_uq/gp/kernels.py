@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, islice
 
 import numpy as np
 
@@ -41,8 +41,8 @@ class Kernel:
 
     def split(self, theta: Array) -> list[Array]:
         """The parameters of each term."""
-        ends = np.cumsum([term.n_parameters for term in self.terms])
-        return np.split(theta, ends[:-1])
+        ends = list(accumulate(term.n_parameters for term in self.terms))
+        return [theta[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
     def at(self, theta: Array, points: Array, dtype: np.dtype | type = np.float64) -> KernelAt:
         return KernelAt(self, theta, points, np.dtype(dtype))
@@ -54,7 +54,7 @@ class Kernel:
     def diagonal(self, theta: Array, rows: Array) -> Array:
         """k(c_i, c_i) of each row, shape (n,)."""
         parts = zip(self.terms, self.split(theta), strict=True)
-        return np.asarray(np.sum([term.diagonal(part, rows) for term, part in parts], axis=0))
+        return sum((term.diagonal(part, rows) for term, part in parts), start=np.zeros(len(rows)))
 
     def pullback(self, theta: Array, rows: Array, points: Array, adjoint: Array) -> tuple[Array, Array]:
         """Gradients of Σ_ij adjoint_ij k(rows_i, points_j).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import lapack
-from scipy.linalg.blas import dtrsm
+from scipy.linalg.blas import dtrmm, dtrmv, dtrsm
 
 from rio_uq.gp.typing import Array
 
@@ -67,6 +67,13 @@ def cholesky(matrix: Array, jitter: float = 0.0, *, diagonal: Array | None = Non
 def solve_lower(factor: Array, right: Array, *, transposed: bool = False) -> Array:
     """factor⁻¹ right, or factor⁻ᵀ right, for a lower triangular factor (m, m) and right (m, k)."""
     return np.asarray(dtrsm(1.0, factor, right, lower=1, trans_a=int(transposed)))
+
+
+def lower_product(lower: Array, right: Array) -> Array:
+    """lower @ right (m, k) for a lower triangular matrix with contiguous rows: half the work of a full product."""
+    if right.shape[1] == 1:
+        return np.asarray(dtrmv(lower.T, right[:, 0], lower=0, trans=1))[:, None]
+    return np.asarray(dtrmm(1.0, lower.T, right, lower=0, trans_a=1))
 
 
 def triangular_inverse(factor: Array) -> Array:

@@ -12,12 +12,16 @@ L Lᵀ = K + σ² I; for the sparse GP see `rio_uq.gp.sparse.posterior`.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from rio_uq.gp.kernels import Kernel
+from rio_uq.gp.evidence import Evidence
+from rio_uq.gp.kernels import Kernel, KernelAt
+from rio_uq.gp.linalg import lower_product
 from rio_uq.gp.rows import Block, block_rows_for, walk
 from rio_uq.gp.typing import Array
 
@@ -37,6 +41,8 @@ class Posterior:
     weights : (m, q) array
     reducers : tuple of (m, m) arrays
         The matrices R, one for each output.
+    evidence : Evidence or None
+        What it takes to add rows.
     """
 
     kernel: Kernel
@@ -45,6 +51,25 @@ class Posterior:
     points: Array
     weights: Array
     reducers: tuple[Array, ...]
+    evidence: Evidence | None = None
+
+    @cached_property
+    def at(self) -> KernelAt:
+        """The kernel at the points: made once, since a single row costs less than this."""
+        return self.kernel.at(self.theta, self.points)
+
+    @cached_property
+    def is_triangular(self) -> bool:
+        """Whether R is lower triangular, as that of the exact GP is: half the work."""
+        return not any(np.triu(reducer, 1).any() for reducer in self.reducers)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("at", "is_triangular")}
+
+    def reduced(self, cross: Array) -> Iterator[Array]:
+        """R k of each output, for the columns k of ``cross``."""
+        product = lower_product if self.is_triangular else np.matmul
+        return (product(reducer, cross) for reducer in self.reducers)
 
     @property
     def n_outputs(self) -> int:
@@ -53,7 +78,7 @@ class Posterior:
     def of_terms(self, indices: Sequence[int]) -> Posterior:
         """The posterior of the sum of some of the kernel's terms alone."""
         kernel, theta = self.kernel.restricted(indices, self.theta)
-        return replace(self, kernel=kernel, theta=theta)
+        return replace(self, kernel=kernel, theta=theta, evidence=None)
 
 
 def predict_mean(posterior: Posterior, rows: Array, *, n_jobs: int = 1) -> Array:
@@ -72,8 +97,7 @@ def predict(posterior: Posterior, rows: Array, *, n_jobs: int = 1) -> tuple[Arra
 def _predict(posterior: Posterior, rows: Array, n_jobs: int, *, with_variance: bool) -> tuple[Array, Array]:
     mean = np.empty((len(rows), posterior.n_outputs))
     variance = np.empty_like(mean) if with_variance else mean
-    kernel, theta = posterior.kernel, posterior.theta
-    at = kernel.at(theta, posterior.points)
+    kernel, at = posterior.kernel, posterior.at
 
     def work(span: int, blocks: list[Block]) -> None:
         for _, block in blocks:
@@ -81,8 +105,8 @@ def _predict(posterior: Posterior, rows: Array, n_jobs: int, *, with_variance: b
             cross = at.matrix(kernel.designs(part))
             mean[block] = cross.T @ posterior.weights
             if with_variance:
-                prior = kernel.diagonal(theta, part)
-                told = np.stack([_squared_norms(reducer @ cross) for reducer in posterior.reducers], axis=1)
+                prior = kernel.diagonal(posterior.theta, part)
+                told = np.stack([_squared_norms(columns) for columns in posterior.reduced(cross)], axis=1)
                 variance[block] = _clipped(prior[:, None] - told, prior)
 
     walk(len(rows), block_rows_for(len(posterior.points)), n_jobs, work)
@@ -122,8 +146,7 @@ def condition(posterior: Posterior, prior: Array, cross: Array) -> Array:
     cross : (m, k) array
         Their prior covariance with the values at the points.
     """
-    told = [reducer @ cross for reducer in posterior.reducers]
-    return np.stack([prior - part.T @ part for part in told])
+    return np.stack([prior - part.T @ part for part in posterior.reduced(cross)])
 
 
 def sample(posterior: Posterior, rows: Array, n_samples: int, rng: np.random.Generator) -> Array:

@@ -31,11 +31,13 @@ of one more product for each block.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from rio_uq.gp.evidence import SparseEvidence, Statistics
 from rio_uq.gp.kernels import Kernel, KernelAt
 from rio_uq.gp.linalg import BASE_JITTER, cholesky, inverse, log_determinant, solve_lower, triangular_inverse
 from rio_uq.gp.posterior import Posterior
@@ -49,21 +51,6 @@ FLOAT32_JITTER = 1e-6
 
 ROUNDING_ALLOWED = 0.1
 """Estimated rounding of V/σ², a bound on its effect, above which rows are whitened before they are summed up."""
-
-
-class Statistics(NamedTuple):
-    """All that the bound needs of the rows, for q outputs: sums, so those of two sets of rows add up."""
-
-    phi: Array  # (m, m); V if whitened
-    b: Array  # (m, q); β if whitened
-    s: Array  # (q,)
-    t: float
-    n: float
-    log_precision: float = 0.0
-
-    def whitened(self, whitener: Array) -> Statistics:
-        """With V and β for Φ and b, given L⁻¹."""
-        return self._replace(phi=whitener @ self.phi @ whitener.T, b=whitener @ self.b)
 
 
 class Adjoints(NamedTuple):
@@ -99,6 +86,9 @@ class Whitening(NamedTuple):
         by_kuu = self.inverse.T @ middle @ self.inverse
         by_kuu[np.diag_indices(len(by_kuu))] += self.jitter * by_kuu.trace() / len(by_kuu)
         return by_kuu
+
+
+BoundOf = Callable[[Array, Statistics], tuple[float, Adjoints]]
 
 
 def bound_of(noise_variance: Array, sums: Statistics) -> tuple[float, Adjoints]:
@@ -143,7 +133,8 @@ class _BlockArrays(NamedTuple):
 class CollapsedBound:
     """The collapsed bound as a function of theta, noise and inducing points, on fixed rows.
 
-    It owns the arrays of the blocks, so that one evaluation after the other works in the same memory.
+    It owns the arrays of the blocks, so that one evaluation after the other works in the same memory. Another function
+    of noise variances and whitened sums may stand in for `bound_of`, as in `rio_uq.gp.svgp`.
 
     Examples
     --------
@@ -159,8 +150,8 @@ class CollapsedBound:
     [(4,), (1,), (20, 3)]
     """
 
-    def __init__(self, kernel: Kernel, data: Rows, n_points: int) -> None:
-        self.kernel, self.data, self.n_points = kernel, data, n_points
+    def __init__(self, kernel: Kernel, data: Rows, n_points: int, bound_of: BoundOf = bound_of) -> None:
+        self.kernel, self.data, self.n_points, self.bound_of = kernel, data, n_points, bound_of
         self.jitter = BASE_JITTER if np.dtype(data.dtype) == np.float64 else FLOAT32_JITTER
         self.block_rows = data.block_rows or block_rows_for(n_points)
         self.is_cached = self._bytes_to_cache() <= data.cache_bytes
@@ -185,7 +176,7 @@ class CollapsedBound:
         before = whitening.amplifies_rounding(t / n, n, noise_variance.min())
         whitener = whitening.inverse.astype(self.data.dtype) if before else None
         sums = self.statistics(at, t, whitener)
-        value, adjoints = bound_of(noise_variance, sums if before else sums.whitened(whitening.inverse))
+        value, adjoints = self.bound_of(noise_variance, sums if before else sums.whitened(whitening.inverse))
         # One side of [2 ∂F/∂V, ∂F/∂β] acts on what the first walk has stacked, the other on kernel values.
         left = whitening.inverse.T @ np.hstack([2.0 * adjoints.v, adjoints.beta])
         if not before:
@@ -271,27 +262,40 @@ class _Spectrum(NamedTuple):
         return self.back.T @ (self.targets / (noise_variance + self.values[:, None]))
 
 
-def _spectrum(kernel: Kernel, theta: Array, points: Array, data: Rows) -> _Spectrum:
+def gather(
+    kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Rows, jitter: float | None = None
+) -> SparseEvidence:
+    """What rows tell, in one walk; with the jitter of other evidence, such that the two can be added."""
     bound = CollapsedBound(kernel, replace(data, cache_bytes=0), len(points))
     trace, _ = kernel.trace(theta, data.total_pull, data.moments)
-    whitening = Whitening.of(kernel.matrix(theta, points, points), bound.jitter)
+    whitening = Whitening.of(kernel.matrix(theta, points, points), bound.jitter if jitter is None else jitter)
     sums = bound.statistics(kernel.at(theta, points, data.dtype), trace, whitening.inverse.astype(data.dtype))
+    return SparseEvidence(np.exp(log_noise), sums, whitening.jitter)
+
+
+def _spectrum(kernel: Kernel, theta: Array, points: Array, evidence: SparseEvidence) -> _Spectrum:
+    factor, _ = cholesky(kernel.matrix(theta, points, points), evidence.jitter)
+    sums = evidence.sums
     values, vectors = np.linalg.eigh(0.5 * (sums.phi + sums.phi.T))
-    back = np.ascontiguousarray(solve_lower(whitening.factor, vectors, transposed=True).T)
+    back = np.ascontiguousarray(solve_lower(factor, vectors, transposed=True).T)
     return _Spectrum(np.maximum(values, 0.0), back, vectors.T @ sums.b)
 
 
 def posterior(kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Rows) -> Posterior:
-    """The posterior with the variational distribution at its optimum.
+    """The posterior with the variational distribution at its optimum."""
+    return posterior_of(kernel, theta, points, gather(kernel, theta, log_noise, points, data))
+
+
+def posterior_of(kernel: Kernel, theta: Array, points: Array, evidence: SparseEvidence) -> Posterior:
+    """The posterior of rows that are known by their sums.
 
     What the rows tell about the latent value is K⁻¹ − Σ⁻¹ = L⁻ᵀ (I − B⁻¹) L⁻¹ = RᵀR with
     R = (Λ/(σ² + Λ))^½ Qᵀ L⁻¹, in which nothing cancels.
     """
-    spectrum = _spectrum(kernel, theta, points, data)
-    noise_variance = np.exp(log_noise)
+    spectrum, noise_variance = _spectrum(kernel, theta, points, evidence), evidence.noise_variance
     shares = (np.sqrt(spectrum.values / (noise + spectrum.values)) for noise in noise_variance)
     reducers = tuple(share[:, None] * spectrum.back for share in shares)
-    return Posterior(kernel, theta, noise_variance, points, spectrum.weights(noise_variance), reducers)
+    return Posterior(kernel, theta, noise_variance, points, spectrum.weights(noise_variance), reducers, evidence)
 
 
 def leave_one_out(kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Rows) -> tuple[Array, Array]:
@@ -309,7 +313,8 @@ def leave_one_out(kernel: Kernel, theta: Array, log_noise: Array, points: Array,
     residual, variance : (n, q) arrays
         Target minus leave-one-out mean, and the leave-one-out variance of the latent value (without noise).
     """
-    spectrum, noise_variance = _spectrum(kernel, theta, points, data), np.exp(log_noise)
+    evidence = gather(kernel, theta, log_noise, points, data)
+    spectrum, noise_variance = _spectrum(kernel, theta, points, evidence), evidence.noise_variance
     weights = spectrum.weights(noise_variance)
     shares = 1.0 / (noise_variance + spectrum.values[:, None])  # (m, q)
     at = kernel.at(theta, points)

@@ -125,7 +125,8 @@ class Term:
         """k(c_i, c_i) of each row, shape (n,)."""
         if self.family != "linear":
             return np.full(len(rows), np.exp(theta[0]))
-        return np.asarray(rows[:, self.start : self.stop] ** 2 @ np.exp(np.broadcast_to(theta, self.stop - self.start)))
+        squares = rows[:, self.start : self.stop] ** 2
+        return np.asarray(squares @ np.exp(theta) if self.ard else np.exp(theta) * squares.sum(axis=1))
 
 
 class StationaryAt:

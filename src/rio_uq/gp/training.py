@@ -1,6 +1,7 @@
 """Training a GP: which objective, from which starts, on which rows, in which stages.
 
-Few rows: the exact log marginal likelihood. Many rows: the collapsed bound on greedily chosen inducing points.
+Few rows: the exact log marginal likelihood. Many rows: the collapsed bound on greedily chosen inducing points, or the
+uncollapsed one in batches of rows. The latter ends with one pass over all rows that takes q(u) to its optimum.
 
 An evaluation on all rows is dear, so the starts are tried in a cheaper way first: with few inducing points and, if
 there are very many rows, on a random subset of them. The one that has the highest bound after some iterations goes on
@@ -10,10 +11,11 @@ alone, and ends on all rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 
-from rio_uq.gp import exact, inducing, sparse
+from rio_uq.gp import exact, inducing, sparse, svgp
 from rio_uq.gp.kernels import Kernel
 from rio_uq.gp.linalg import NotPositiveDefiniteError
 from rio_uq.gp.optimize import Optimum, maximize
@@ -21,12 +23,13 @@ from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.rows import Rows, in_parallel, single_blas_thread
 from rio_uq.gp.starts import Prior
 from rio_uq.gp.typing import Array
+from rio_uq.gp.updating import log_likelihood
 
 EXACT_ROWS = 2000
 """Up to this many rows, "auto" is exact."""
 
-FIRST_ROUND = 20
-"""Iterations before greedy inducing points are chosen again."""
+FIRST_ROUND, FIRST_STEPS = 20, 100
+"""Iterations, or steps on batches, before greedy inducing points are chosen again."""
 
 EXACT_EXPLORING, EXPLORING_POINTS = 1000, 200
 """Starts are compared by the exact GP up to this many rows, by the sparse one with this many points above."""
@@ -44,13 +47,13 @@ class Settings:
 
     Attributes
     ----------
-    inference : {"auto", "exact", "sparse"}
+    inference : {"auto", "exact", "sparse", "svgp"}
     n_inducing : int
     inducing : {"greedy", "kmeans", "random", "first"} or (m, D) array
     optimize_inducing : bool
         Whether inducing points move with the hyperparameters.
     max_iter : int
-        Iterations on all rows.
+        Iterations on all rows; passes over them for "svgp".
     tolerance : float
         Relative gain of an iteration below which the optimiser has converged.
     subset_rows : int or None
@@ -136,11 +139,11 @@ class _Sparse:
         self.bound = sparse.CollapsedBound(kernel, data, len(points))
 
     def __call__(self, x: Array) -> tuple[float, Array]:
-        value, (by_theta, by_log_noise, by_points) = self.bound(*self._split(x))
+        value, (by_theta, by_log_noise, by_points) = self.bound(*self.split(x))
         moved = [by_points.ravel()] if self.move_points else []
         return value, np.concatenate([by_theta, by_log_noise, *moved])
 
-    def _split(self, x: Array) -> tuple[Array, Array, Array]:
+    def split(self, x: Array) -> tuple[Array, Array, Array]:
         p = self.kernel.n_parameters
         theta, log_noise, moved = np.split(x, [p, p + self.data.n_outputs])
         return theta, log_noise, moved.reshape(self.points.shape) if self.move_points else self.points
@@ -153,7 +156,7 @@ class _Sparse:
         return np.vstack([bounds, free]) if self.move_points else bounds
 
     def posterior(self, x: Array) -> Posterior:
-        return sparse.posterior(self.kernel, *self._split(x), self.data)
+        return sparse.posterior(self.kernel, *self.split(x), self.data)
 
 
 def train(
@@ -199,6 +202,10 @@ class _Trainer:
     def is_exact(self) -> bool:
         return self.settings.is_exact(len(self.data))
 
+    @property
+    def is_stochastic(self) -> bool:
+        return self.settings.inference == "svgp"
+
     def explore(self, starts: list[Array], n_rows: int) -> Array:
         """The best of the starts after some iterations; where not all rows took part, its optimum on those that did."""
         is_subset = len(self.data) > n_rows
@@ -239,16 +246,23 @@ class _Trainer:
         rounds = [self.settings.max_iter]
         if not self.is_exact and isinstance(self.settings.inducing, str) and self.settings.inducing == "greedy":
             # Greedy points depend on the kernel: choose, optimise a little, choose again.
-            rounds = [min(FIRST_ROUND, self.settings.max_iter), self.settings.max_iter]
+            rounds = [min(self._first_round(), self.settings.max_iter), self.settings.max_iter]
         n_iter = 0
         for max_iter in rounds:
             problem = self._problem_at(x)
             label, left = f"on all {len(self.data)} rows", max(1, max_iter - n_iter)
-            found = self._maximize(problem, x, left, self.settings.tolerance, label)
+            if self.is_stochastic and isinstance(problem, _Sparse):
+                found = self._climb(problem, x, left, label)
+            else:
+                found = self._maximize(problem, x, left, self.settings.tolerance, label)
             n_iter += found.n_iter
             x = found.x[: len(self.bounds)]
-        bound = found.value - self.prior(found.x)[0]
-        return Trained(problem.posterior(found.x), bound, found.value, n_iter, found.converged, found.message)
+        posterior, log_density = problem.posterior(found.x), self.prior(found.x)[0]
+        bound = log_likelihood(posterior)[0] if self.is_stochastic else found.value - log_density
+        return Trained(posterior, bound, bound + log_density, n_iter, found.converged, found.message)
+
+    def _first_round(self) -> int:
+        return ceil(FIRST_STEPS / svgp.n_batches(self.data)) if self.is_stochastic else FIRST_ROUND
 
     def _problem_at(self, x: Array) -> _Exact | _Sparse:
         if self.is_exact:
@@ -258,6 +272,21 @@ class _Trainer:
             theta = x[: self.kernel.n_parameters]
             points = inducing.choose(points, self.settings.n_inducing, self.data.rows, self.kernel, theta, self.rng)
         return _Sparse(self.kernel, self.data, points, move_points=self.settings.optimize_inducing)
+
+    def _climb(self, problem: _Sparse, x: Array, max_passes: int, label: str) -> Optimum:
+        return svgp.climb(
+            self.kernel,
+            self.data,
+            problem.start(x),
+            problem.split,
+            problem.bounds(self.bounds),
+            self.prior,
+            self.rng,
+            max_passes=max_passes,
+            tolerance=self.settings.tolerance,
+            label=label,
+            verbose=self.settings.verbose,
+        )
 
     def _maximize(self, problem: _Exact | _Sparse, x: Array, max_iter: int, tolerance: float, label: str) -> Optimum:
         def objective(x: Array) -> tuple[float, Array]:

@@ -1,0 +1,182 @@
+"""The page of results, in Markdown: ranks with their diagrams, duels, and a table for each data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.quality import diagram
+from benchmarks.quality.description import DESCRIPTION, INTRODUCTION, NOTES
+from benchmarks.quality.protocol import DATASETS
+from benchmarks.quality.ranks import SIGNIFICANCE, Ranking, complete, distinct, duel, p_value, ranking
+from experiments.rendering import markdown_table
+
+MEASURES = {"rmse": "RMSE", "nlpd": "NLPD", "crps": "CRPS"}
+LEVELS = ("68", "90", "95")
+REFERENCES = ("ET+RIO", "NN+RIO cross-fit")
+"""Ours: the best base model with out-of-fold residuals, and the same on the paper's network."""
+
+
+def write_page(rows: pd.DataFrame, path: Path) -> None:
+    """Write the page, and beside it a diagram for each measure.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From the store.
+    path : Path
+        Of the page; diagrams are named after it.
+    """
+    ranked = {}
+    parts = [INTRODUCTION, ranks_section(rows, ranked)]
+    for name, found in ranked.items():
+        image = path.with_name(f"{path.stem}-{name}.svg")
+        title = f"Mean ranks in {MEASURES[name]} over {found.n_datasets} data sets"
+        diagram.draw(found, {method for method in found.ranks.index if is_ours(method)}, title, image)
+        parts.append(f"![{title}]({image.name})\n")
+    parts += [duel_section(rows, reference) for reference in REFERENCES if reference in set(rows.method)]
+    parts += [methods_section(rows), NOTES, "## Each data set\n\n" + LEGEND]
+    parts += [dataset_section(rows, name) for name in DATASETS if name in set(rows.dataset)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(parts))
+
+
+def is_ours(method: str) -> bool:
+    return "RIO" in method or method == "GP"
+
+
+def ordered_methods(rows: pd.DataFrame) -> list[str]:
+    known = set(rows.method)
+    return [name for name in DESCRIPTION if name in known] + sorted(known - set(DESCRIPTION))
+
+
+def ranked_datasets(rows: pd.DataFrame) -> list[str]:
+    """Those with copies of rows are left out for those without, where both are there."""
+    known = set(rows.dataset)
+    return [name for name in DATASETS if name in known and f"{name}*" not in known]
+
+
+def means_of(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Mean over runs: a row for each ranked data set, a column for each method that has the measure anywhere."""
+    table = rows.pivot_table(index="dataset", columns="method", values=measure, aggfunc="mean")
+    return table.reindex(ranked_datasets(rows)).reindex(columns=[m for m in ordered_methods(rows) if m in table])
+
+
+def runs_of(rows: pd.DataFrame, measure: str) -> dict[str, pd.DataFrame]:
+    """For each ranked data set, a row for each run and a column for each method."""
+    return {
+        name: rows[rows.dataset == name].pivot(index="run", columns="method", values=measure)
+        for name in ranked_datasets(rows)
+    }
+
+
+def ranks_section(rows: pd.DataFrame, ranked: dict[str, Ranking]) -> str:
+    """The table of mean ranks; what it finds is put into ``ranked``, by measure."""
+    left_out, tests = [], []
+    for measure, title in MEASURES.items():
+        means = means_of(rows, measure)
+        known = complete(means)
+        missing = [str(name) for name in [*means.columns, *means.index] if name not in {*known.columns, *known.index}]
+        if missing:
+            left_out.append(f"{title}: {', '.join(missing)}")
+        if known.shape[0] and known.shape[1] > 1:
+            found = ranked[measure] = ranking(distinct(known))
+            tests.append(
+                f"{title}: {len(found.ranks)} methods on {found.n_datasets} data sets, "
+                f"Friedman's test {_p(found.p_value)}, critical difference {found.critical_difference:.2f}"
+            )
+    lines = []
+    for method in ordered_methods(rows):
+        ranks = [found.ranks.get(method, np.nan) for found in ranked.values()]
+        if not np.isnan(ranks).all():
+            best = [rank == found.ranks.iloc[0] for rank, found in zip(ranks, ranked.values(), strict=True)]
+            lines.append(
+                [method, *(_bold(_number(rank, ".2f"), is_best) for rank, is_best in zip(ranks, best, strict=True))]
+            )
+    said = "".join(f"- {test}\n" for test in tests)
+    if left_out:
+        said += f"- Not ranked, because not everything is known of them: {'; '.join(left_out)}\n"
+    return (
+        "## Mean ranks over data sets\n\nRank 1 is the best mean over runs. "
+        "The wine data sets are ranked without copies of rows. Methods with the same prediction as another "
+        "are ranked once.\n\n" + markdown_table(["method", *(MEASURES[name] for name in ranked)], lines) + f"\n{said}"
+    )
+
+
+def duel_section(rows: pd.DataFrame, reference: str) -> str:
+    """On how many data sets one of ours is better than each of the others."""
+    runs = {measure: runs_of(rows, measure) for measure in MEASURES}
+    lines = []
+    for method in ordered_methods(rows):
+        if method == reference:
+            continue
+        cells = []
+        for frames in runs.values():
+            found = duel(frames, reference, method)
+            text = f"{found.better} : {found.worse} ({found.surely_better} : {found.surely_worse})"
+            cells.append(text if found.better + found.worse else "-")
+        lines.append([method, *cells])
+    return (
+        f"## {reference} beside each of the others\n\nData sets on which {reference} is better : worse; in brackets, "
+        "those where the paired test over runs is sure of it.\n\n"
+        + markdown_table(["method", *MEASURES.values()], lines)
+    )
+
+
+def methods_section(rows: pd.DataFrame) -> str:
+    lines = [[name, DESCRIPTION.get(name, "")] for name in ordered_methods(rows)]
+    return "## Methods\n\n" + markdown_table(["method", "what it is"], lines)
+
+
+LEGEND = (
+    "Means ± standard deviations over runs. Bold is the best mean of RMSE, NLPD and CRPS; † is worse than it by the "
+    f"paired test at {SIGNIFICANCE:.0%}. Coverage and mean width are those of intervals at 68 / 90 / 95 %.\n"
+)
+
+
+def dataset_section(rows: pd.DataFrame, name: str) -> str:
+    """All measures of all methods on a data set."""
+    of_dataset = rows[rows.dataset == name]
+    columns = {
+        measure: _column(of_dataset.pivot(index="run", columns="method", values=measure)) for measure in MEASURES
+    }
+    lines = []
+    for method in ordered_methods(of_dataset):
+        own = of_dataset[of_dataset.method == method]
+        coverage = " / ".join(_number(own[f"coverage_{level}"].mean(), ".2f") for level in LEVELS)
+        width = " / ".join(_number(own[f"width_{level}"].mean(), ".3g") for level in LEVELS)
+        cells = [column.get(method, "-") for column in columns.values()]
+        lines.append([method, *cells, coverage, width, _number(own.seconds.mean(), ".1f"), str(len(own))])
+    n, d = DATASETS[name].shape
+    header = ["method", *MEASURES.values(), "coverage", "width", "seconds", "runs"]
+    return f"### {name} ({n} × {d}, {DATASETS[name].target})\n\n" + markdown_table(header, lines)
+
+
+def _column(runs: pd.DataFrame) -> dict[str, str]:
+    """Cells of a measure by method; ``runs`` has a column for each method."""
+    known = runs.dropna(axis=1, how="all")
+    if known.empty:
+        return {}
+    first = known.mean().idxmin()
+    cells = {}
+    for method, values in known.items():
+        mean, std = values.mean(), values.std(ddof=1)
+        decimals = 2 if abs(mean) >= 10.0 else 3
+        text = f"{mean:.{decimals}f}" + ("" if np.isnan(std) else f" ± {std:.{decimals}f}")
+        is_worse = method != first and p_value(values, known[first]) < SIGNIFICANCE
+        cells[str(method)] = _bold(text, method == first) + "†" * is_worse
+    return cells
+
+
+def _bold(text: str, is_bold: bool) -> str:
+    return f"**{text}**" if is_bold else text
+
+
+def _number(value: float, form: str) -> str:
+    return "-" if np.isnan(value) else format(value, form)
+
+
+def _p(value: float) -> str:
+    return "not possible" if np.isnan(value) else "p < 0.0001" if value < 1e-4 else f"p = {value:.4f}"

@@ -1,0 +1,91 @@
+"""A few training rows by which a model is known again: what it predicts for them is stored, and asked for at load."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+MOST_ROWS, MOST_NUMBERS = 8, 1_000_000
+LIBRARIES = ("numpy", "pandas", "polars")
+
+OF_SPREAD, OF_SIZE = 1e-4, 1e-5
+"""How far predictions may be off, in parts of their spread and of their size: what single precision makes of them."""
+
+
+@dataclass(frozen=True)
+class SampleRows:
+    """Rows of X.
+
+    Attributes
+    ----------
+    values : (k, ...) array of numbers
+    library : {"numpy", "pandas", "polars"}
+        What they came in.
+    columns : tuple of str or None
+        The names of the columns of a frame.
+    """
+
+    values: NDArray[Any]
+    library: str = "numpy"
+    columns: tuple[str, ...] | None = None
+
+    def rebuilt(self) -> Any:
+        """The rows as they came, or an array where the library of the frame is not installed."""
+        if self.library == "numpy" or find_spec(self.library) is None:
+            return self.values
+        library, columns = import_module(self.library), list(self.columns or ())
+        if self.library == "pandas":
+            return library.DataFrame(self.values, columns=columns)
+        return library.DataFrame(dict(zip(columns, self.values.T, strict=True)))
+
+
+def sample_rows(X: Any) -> SampleRows | None:
+    """Some rows of an array or a frame of numbers; None where X is something else."""
+    library = type(X).__module__.split(".")[0]
+    if library not in LIBRARIES or isinstance(X, np.ma.MaskedArray) or len(np.shape(X)) < 2:
+        return None
+    columns = tuple(X.columns) if hasattr(X, "columns") else None
+    if columns is not None and not all(isinstance(name, str) for name in columns):
+        return None
+    n_rows, n_numbers = _num_samples(X), int(np.prod(np.shape(X)[1:]))
+    n_kept = min(n_rows, MOST_ROWS, MOST_NUMBERS // max(n_numbers, 1))
+    chosen = np.unique(np.linspace(0, n_rows - 1, n_kept).round().astype(int))
+    values = _numbers(_safe_indexing(X, chosen)) if len(chosen) else None
+    return None if values is None else SampleRows(values, library if columns else "numpy", columns)
+
+
+def _numbers(rows: Any) -> NDArray[Any] | None:
+    """In their own dtype, or float where columns differ; None if they are no numbers, or not finite."""
+    values = np.asarray(rows)
+    if values.dtype == object and hasattr(rows, "columns"):
+        kinds = {np.asarray(rows[name]).dtype.kind for name in rows.columns}
+        values = values.astype(float) if kinds <= set("biuf") else values
+    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8 or not np.isfinite(values).all():
+        return None
+    return np.ascontiguousarray(values)
+
+
+def disagreement(found: NDArray[np.float64], stored: NDArray[np.float64], spread: NDArray[np.float64]) -> str | None:
+    """Where two arrays of shape (k, c) differ by more than rounding, in words; None if they agree.
+
+    Parameters
+    ----------
+    found, stored : (k, c) arrays
+    spread : (c,) array
+        Standard deviation of each column over the training rows.
+    """
+    if found.shape != stored.shape:
+        return f"their shape is {found.shape}, and was {stored.shape}"
+    allowed = OF_SPREAD * spread + OF_SIZE * np.abs(stored)
+    wrong = np.argwhere(~(np.abs(found - stored) <= allowed))
+    if not len(wrong):
+        return None
+    row, column = wrong[0]
+    return f"{found[row, column]:.6g} where {stored[row, column]:.6g} was stored, in stored row {row}"

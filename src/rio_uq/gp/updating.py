@@ -1,0 +1,67 @@
+"""Adding rows to a posterior at fixed hyperparameters: what all rows at once would have given.
+
+Of its rows a posterior knows nothing but its evidence. That of the sparse GP are sums over rows, so those of new rows
+are added, and the posterior is made of the totals. That of the exact GP are the rows themselves: its Cholesky factor
+grows at the lower right, and keeps what it has (`rio_uq.gp.exact.extended`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rio_uq.gp import exact, sparse
+from rio_uq.gp.evidence import ExactEvidence
+from rio_uq.gp.posterior import Posterior
+from rio_uq.gp.rows import Rows, single_blas_thread
+
+
+def add_rows(posterior: Posterior, data: Rows) -> Posterior:
+    """The posterior of the rows that it knows and of further ones.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        With its evidence. Its noise variance may have been set to another one than that of the likelihood, which is
+        in the evidence: new rows are weighed by the latter, as the old ones were, and the former stays.
+    data : Rows
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rio_uq.gp import exact
+    >>> from rio_uq.gp.kernels import io_kernel
+    >>> from rio_uq.gp.posterior import predict_mean
+    >>> rows = np.random.default_rng(0).normal(size=(30, 3))
+    >>> targets, kernel, log_noise = np.sin(rows[:, :1]), io_kernel(2, 1), np.log([0.1])
+    >>> whole = exact.posterior(kernel, np.zeros(4), log_noise, Rows(rows, targets))
+    >>> first = exact.posterior(kernel, np.zeros(4), log_noise, Rows(rows[:20], targets[:20]))
+    >>> both = add_rows(first, Rows(rows[20:], targets[20:]))
+    >>> bool(np.allclose(predict_mean(both, rows), predict_mean(whole, rows)))
+    True
+    """
+    evidence = posterior.evidence
+    if evidence is None:
+        raise ValueError(
+            "rows cannot be added: this GP was loaded from a file, which holds what it takes to predict, not what it "
+            "takes to go on; fit anew, or keep the regressor by pickle"
+        )
+    with single_blas_thread:
+        if isinstance(evidence, ExactEvidence):
+            return exact.extended(posterior, evidence, data)
+        kernel, theta, points = posterior.kernel, posterior.theta, posterior.points
+        added = sparse.gather(kernel, theta, np.log(evidence.noise_variance), points, data, evidence.jitter)
+        together = evidence._replace(sums=evidence.sums.plus(added.sums))
+        grown = sparse.posterior_of(kernel, theta, points, together)
+    return replace(grown, noise_variance=posterior.noise_variance)
+
+
+def log_likelihood(posterior: Posterior) -> tuple[float, float]:
+    """The log marginal likelihood of the rows behind a posterior, or its lower bound, and the sum of their weights."""
+    evidence = posterior.evidence
+    if isinstance(evidence, ExactEvidence):
+        return exact.likelihood_of(posterior.reducers, evidence), evidence.total_weight
+    if evidence is None:
+        raise ValueError("the likelihood of a posterior is not known without its evidence")
+    return sparse.bound_of(evidence.noise_variance, evidence.sums)[0], evidence.sums.n

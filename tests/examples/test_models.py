@@ -1,0 +1,46 @@
+"""Every example of a model runs, RIO makes its predictions better, and its error bars hold."""
+
+import importlib
+import os
+
+import pytest
+
+from examples.compare import Comparison
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
+
+
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [
+        ("plain_function", []),
+        ("sklearn_pipeline", []),
+        ("statsmodels_results", ["statsmodels"]),
+        ("xgboost_model", ["xgboost"]),
+        ("lightgbm_model", ["lightgbm"]),
+        ("catboost_model", ["catboost"]),
+        ("torch_module", ["torch"]),
+        ("cnn_images", ["torch"]),
+        ("skorch_network", ["torch", "skorch"]),
+        ("onnx_file", ["skl2onnx", "onnxruntime"]),
+        ("keras_network", ["torch", "keras"]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy")  # Keras on PyTorch
+def test_example(name, needs, capsys):
+    for module in needs:
+        pytest.importorskip(module)
+    found = importlib.import_module(f"examples.{name}").main()
+    shown = capsys.readouterr().out.splitlines()
+    comparisons = [found] if isinstance(found, Comparison) else found
+    assert len(shown) == len(comparisons)
+    for before, after, coverage in comparisons:
+        assert after < before
+        assert coverage == pytest.approx(0.95, abs=0.05)
+
+
+def test_time_and_groups(capsys):
+    found = importlib.import_module("examples.time_and_groups").main(n_repeats=1)
+    assert found["new patients"]["random folds"] < found["new patients"]["GroupKFold"]
+    assert found["later days"]["TimeSeriesSplit"] < found["later days"]["and calibrated on the latest days"]
+    assert len(capsys.readouterr().out.splitlines()) == 2

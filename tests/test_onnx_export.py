@@ -1,0 +1,257 @@
+"""The ONNX graph says what the regressor says."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
+
+import rio_uq
+from rio_uq import RIORegressor
+from rio_uq.gp.terms import FAMILIES
+from rio_uq.model_files import OnnxModel
+
+onnx = pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+
+def run(model, **inputs):
+    """The outputs of a model, by name."""
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, inputs), strict=True))
+
+
+def fitted(X, y, y_pred, **options):
+    quick = {"random_state": 0, "max_iter": 30, "tol": 1e-2, "noise": "constant"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return RIORegressor(**{**quick, **options}).fit(X, y, y_pred=y_pred)
+
+
+def assert_agree(rio, X, y_pred, levels=(0.5, 0.9), *, tolerance=1e-9):
+    """Means by their size, variances by the prior variance that they are differences of."""
+    found = run(rio.to_onnx(levels=levels), **inputs_of(rio, X, y_pred))
+    mean, std = (as_columns(value) for value in rio.predict(X, y_pred=y_pred, return_std=True))
+    band = rio.predict_interval(X, y_pred=y_pred, confidence_level=list(levels)).reshape(*mean.shape, 2, len(levels))
+    prior = prior_std(rio, X, y_pred)
+    allowed = tolerance * (np.abs(mean) + prior)
+    assert (np.abs(found["mean"] - mean) <= allowed).all()
+    assert (np.abs(found["std"] ** 2 - std**2) <= tolerance * prior**2).all()
+    for number, level in enumerate(levels):
+        for side, name in enumerate(("lower", "upper")):
+            end = band[:, :, side, number]
+            of_width = tolerance * np.abs(end - mean) * (prior / std) ** 2
+            assert (np.abs(found[f"{name}_{level:g}"] - end) <= allowed + of_width).all()
+
+
+def prior_std(rio, X, y_pred):
+    """Of an outcome, times its calibration: what variances are differences of."""
+    gp = rio._gp
+    features = rio._features(X)
+    prior = gp.posterior.kernel.diagonal(gp.posterior.theta, gp._rows(features, as_columns(y_pred)))
+    noise = gp.noise_at(features, as_columns(y_pred), 1)
+    return np.sqrt(prior[:, None] * gp.targets.scale**2 + noise) * rio._calibration.std_factor
+
+
+def as_columns(values):
+    return values[:, None] if np.ndim(values) == 1 else values
+
+
+def inputs_of(rio, X, y_pred, dtype=float):
+    given = {"X": np.asarray(X, dtype=dtype), "y_pred": as_columns(y_pred).astype(dtype)}
+    return given if rio._extract is not None else {"y_pred": given["y_pred"]}
+
+
+def problem(seed, q, n=25, d=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = np.stack([np.sin((k + 2.0) * X[:, 0]) + X[:, 1] * X[:, 0] for k in range(q)], axis=1)
+    y_pred = X[:, :1] + 0.5 * rng.normal(size=(n, q))
+    return X, y + 0.1 * rng.normal(size=(n, q)), y_pred, rng
+
+
+@settings(max_examples=30, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate])
+@given(
+    seed=st.integers(0, 10**6),
+    q=st.integers(1, 2),
+    input_kernel=st.lists(st.sampled_from(FAMILIES), min_size=1, max_size=3).map("+".join),
+    output_kernel=st.lists(st.sampled_from(FAMILIES), min_size=1, max_size=2).map("+".join),
+    options=st.fixed_dictionaries(
+        {
+            "ard": st.booleans(),
+            "kernel": st.sampled_from(["io", "input", "output"]),
+            "target": st.sampled_from(["residual", "outcome"]),
+            "inference": st.sampled_from(["exact", "sparse"]),
+            "n_inducing": st.integers(1, 12),
+        }
+    ),
+    method=st.sampled_from([None, "variance", "conformal", "conformal-asymmetric", "isotonic"]),
+    x_scale=st.integers(-8, 8),
+    y_scale=st.integers(-8, 8),
+    offset=st.sampled_from([0.0, 3.0, -100.0]),
+)
+def test_graph_agrees_with_predict(seed, q, input_kernel, output_kernel, options, method, x_scale, y_scale, offset):
+    X, y, y_pred, rng = problem(seed, q)
+    X, y, y_pred = (X + offset) * 10.0**x_scale, (y + offset) * 10.0**y_scale, (y_pred + offset) * 10.0**y_scale
+    rio = fitted(X, y, y_pred, input_kernel=input_kernel, output_kernel=output_kernel, **options)
+    if method is not None:
+        shift = 0.3 * 10.0**y_scale * rng.normal(size=y.shape)
+        rio.calibrate(X, y + shift, y_pred=y_pred, method=method)
+    new = (rng.normal(size=(15, 2), scale=2.0) + offset) * 10.0**x_scale
+    new_pred = (rng.normal(size=(15, q)) + offset) * 10.0**y_scale
+    far = np.vstack([new, X[:5], 1e9 * new[:2]]), np.vstack([new_pred, y_pred[:5], 1e3 * new_pred[:2]])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "a predicted variance was", RuntimeWarning)
+        assert_agree(rio, *far)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("inference", ["exact", "sparse"])
+def test_every_kernel(family, inference):
+    X, y, y_pred, rng = problem(3, 1)
+    y, y_pred = y[:, 0], y_pred[:, 0]
+    options = {"input_kernel": family, "output_kernel": family, "inference": inference, "n_inducing": 8}
+    rio = fitted(X, y, y_pred, **options)
+    new, new_pred = rng.normal(size=(30, 2)), rng.normal(size=30)
+    assert_agree(rio, new, new_pred)
+
+
+def test_single_precision_in_and_out():
+    for seed in range(5):
+        X, y, y_pred, rng = problem(seed, 2)
+        rio = fitted(X, y, y_pred)
+        new, new_pred = rng.normal(size=(50, 2)).astype(np.float32), rng.normal(size=(50, 2)).astype(np.float32)
+        found = run(rio.to_onnx(dtype="float32"), X=new, y_pred=new_pred)
+        mean, std = rio.predict(new, y_pred=new_pred, return_std=True)
+        assert {value.dtype for value in found.values()} == {np.dtype(np.float32)}
+        np.testing.assert_allclose(found["mean"], mean, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(found["std"], std, rtol=1e-4)
+        band = rio.predict_interval(new, y_pred=new_pred, confidence_level=0.9)
+        np.testing.assert_allclose(found["lower_0.9"], band[:, :, 0], rtol=1e-4, atol=1e-6)
+
+
+def test_noise_that_depends_on_the_row(rng):
+    X = rng.uniform(size=(150, 1))
+    y = X[:, 0] + np.where(X[:, 0] > 0.5, 1.0, 0.01) * rng.normal(size=150)
+    rio = fitted(X, y, np.zeros(150), noise="io", tol=1e-3)
+    assert rio._gp.field is not None
+    new = rng.uniform(size=(40, 1))
+    assert_agree(rio, new, np.zeros(40))
+    std = run(rio.to_onnx(), X=new, y_pred=np.zeros((40, 1)))["std"]
+    assert std.max() > 5.0 * std.min()
+
+
+@pytest.mark.parametrize("features", [["c", "a"], [2, 0], [True, False, True]])
+def test_columns_are_chosen_in_the_graph(features):
+    X, y, y_pred, rng = problem(0, 1, d=3)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    rio = fitted(frame, y[:, 0], y_pred[:, 0], features=features)
+    new = pd.DataFrame(rng.normal(size=(10, 3)), columns=list("abc"))
+    mean = rio.predict(new, y_pred=np.ones(10))
+    model = rio.to_onnx()
+    np.testing.assert_allclose(run(model, X=new.to_numpy(), y_pred=np.ones((10, 1)))["mean"][:, 0], mean, rtol=1e-9)
+    assert "a, b, c" in model.graph.input[0].doc_string
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_missing_values_are_never_hidden(bad, family):
+    X, y, y_pred, _ = problem(0, 1)
+    rio = fitted(X, y, y_pred, input_kernel=family, output_kernel=family)
+    model = rio.to_onnx()
+    X, y_pred = X[:3].copy(), y_pred[:3].copy()
+    X[0, 1], y_pred[2] = bad, bad
+    found = run(model, X=X, y_pred=y_pred)
+    for values in found.values():
+        np.testing.assert_array_equal(np.isnan(values[:, 0]), [True, False, True])
+
+
+def test_no_rows_give_no_rows():
+    X, y, y_pred, _ = problem(0, 2)
+    found = run(fitted(X, y, y_pred).to_onnx(), X=X[:0], y_pred=y_pred[:0])
+    assert {value.shape for value in found.values()} == {(0, 2)}
+
+
+def test_the_model_describes_itself(tmp_path):
+    X, y, y_pred, _ = problem(0, 1)
+    rio = fitted(X, y, y_pred)
+    path = tmp_path / "error_bars.onnx"
+    made = rio.to_onnx(path, levels=[0.5, 0.99])
+    model = onnx.load(path)
+    onnx.checker.check_model(model, full_check=True)
+    assert model == made
+    assert (model.producer_name, model.producer_version) == ("rio-uq", rio_uq.__version__)
+    assert {entry.key: entry.value for entry in model.metadata_props} == {
+        "rio_uq_version": rio_uq.__version__,
+        "inputs": "X, y_pred",
+        "outputs": "mean, std, lower_0.5, upper_0.5, lower_0.99, upper_0.99",
+        "levels": "0.5, 0.99",
+    }
+    with pytest.raises(ValueError, match="one input"):  # so it is no model of X
+        OnnxModel(path.read_bytes())
+
+
+def base_model(opset=17, kind=None):
+    """ŷ = 2 x₀ − x₁ in single precision, with an opset of its own."""
+    helper, kind = onnx.helper, onnx.TensorProto.FLOAT if kind is None else kind
+    weights = helper.make_tensor("rio_constant_0", kind, [2, 1], [2.0, -1.0])
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["X", "rio_constant_0"], ["mean"])],
+        "base",
+        [helper.make_tensor_value_info("X", kind, ["n", 2])],
+        [helper.make_tensor_value_info("mean", kind, ["n", 1])],
+        [weights],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+@pytest.mark.parametrize("opset", [13, 17, 21])
+def test_base_model_merged_in(opset, tmp_path):
+    X, y, _, rng = problem(0, 1)
+    model = base_model(opset)
+    predictor = OnnxModel(model.SerializeToString())
+    for kernel in ("io", "output"):
+        rio = fitted(X, y[:, 0], None, estimator=predictor, kernel=kernel, residuals="in-sample")
+        new = rng.normal(size=(20, 2))
+        mean, std = rio.predict(new, return_std=True)
+        onnx.save(model, tmp_path / "base.onnx")
+        for source in (model, model.SerializeToString(), tmp_path / "base.onnx"):
+            found = run(rio.to_onnx(base_model=source), X=new)
+            np.testing.assert_allclose(found["mean"][:, 0], mean, rtol=1e-9)
+            np.testing.assert_allclose(found["std"][:, 0], std, rtol=1e-9)
+
+
+def test_what_is_not_supported_is_said():
+    X, y, y_pred, _ = problem(0, 1)
+    y, y_pred = y[:, 0], y_pred[:, 0]
+    with pytest.raises(ValueError, match="no form in ONNX"):
+        fitted(X, y, y_pred, features=PCA(1)).to_onnx()
+    rio = fitted(X, y, y_pred)
+    with pytest.raises(ValueError, match="dtype has to be one of"):
+        rio.to_onnx(dtype="float16")
+    with pytest.raises(ValueError, match="levels has to be between 0 and 1"):
+        rio.to_onnx(levels=[90])
+    with pytest.raises(ValueError, match="each level once"):
+        rio.to_onnx(levels=[0.9, 0.9])
+    with pytest.raises(ValueError, match="uses opset 11"):
+        rio.to_onnx(base_model=base_model(11))
+    with pytest.raises(ValueError, match="has to have one input"):
+        rio.to_onnx(base_model=rio.to_onnx())
+    with pytest.raises(ValueError, match="needs at least 99 calibration rows"):
+        rio.calibrate(X, y, y_pred=y_pred).to_onnx(levels=[0.99])
+    rio.calibrate(X, y, y_pred=y_pred, groups=np.arange(25) % 2)
+    with pytest.raises(ValueError, match="calibrated by group"):
+        rio.to_onnx()
+
+
+def test_missing_package_is_named(monkeypatch):
+    X, y, y_pred, _ = problem(0, 1)
+    rio = fitted(X, y, y_pred)
+    monkeypatch.setitem(__import__("sys").modules, "onnx", None)
+    with pytest.raises(ImportError, match=r"rio-uq\[onnx\]"):
+        rio.to_onnx()
