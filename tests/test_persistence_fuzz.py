@@ -305,3 +305,29 @@ def test_a_newer_format_asks_for_an_upgrade(saved, path):
     assert "rio-uq 9.9 in version 2" in refusal(path, with_manifest(saved[0], newer))
     for wrong in (0, "1", None, True, 1.5):
         assert "format_version" in refusal(path, with_manifest(saved[0], lambda m, w=wrong: m.update(format_version=w)))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "reason"),
+    [
+        ("gp/inputs", lambda a: a * [[1.0], [-1.0]], "scales have to be more than zero"),
+        ("gp/posterior/theta", lambda a: a + 1e4, "logarithms have to be"),
+        ("gp/posterior/noise_variance", lambda a: -a, "variances have to be zero or more"),
+        ("calibration/n_rows", lambda a: 0 * a, "values have to be 3 or more"),
+        ("calibration/sizes", lambda a: a[::-1].copy(), "ascending order"),
+        ("calibration/sizes", lambda a: a - 1e3, "sizes have to be zero or more"),
+    ],
+)
+def test_numbers_that_no_regressor_can_have(saved, path, name, change, reason):
+    member = f"arrays/{name}.npy"
+    array = np.load(io.BytesIO(members(saved[0])[member]))
+    message = refusal(path, with_array(saved[0], member, change(array)))
+    assert member in message
+    assert reason in message
+
+
+def test_a_group_occurs_once(saved, path):
+    def repeat(manifest):
+        manifest["calibration"]["groups"] = [1, 1]
+
+    assert "each label once" in refusal(path, with_manifest(saved[0], repeat))
