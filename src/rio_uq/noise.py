@@ -72,7 +72,7 @@ def noise_of_unseen_rows(
         weights = np.repeat(weight[rows], residual.shape[1])
         return likeliest_variance(residual[rows].ravel(), latent[rows].ravel(), weights, near=near)
 
-    seen = variance(~held_out, None)
+    seen = variance(~held_out, 1.0)
     return seen, variance(held_out, seen)
 
 

@@ -77,7 +77,9 @@ class Problem:
         """
         if self.weight is None or not self.features.shape[1]:
             return self.weight
-        _, place, n_outcomes = np.unique(self.features, axis=0, return_inverse=True, return_counts=True)
+        _, place = np.unique(self.features, axis=0, return_inverse=True)
+        measured = np.unique(np.column_stack([place.ravel(), self.y_pred, self.targets]), axis=0)
+        n_outcomes = np.bincount(measured[:, 0].astype(int))
         weight = np.where(n_outcomes[place.ravel()] > 1, self.weight, np.minimum(self.weight, 1.0))
         return None if (weight == 1.0).all() else weight
 
