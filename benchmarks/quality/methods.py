@@ -39,7 +39,7 @@ GROUPS: dict[str, dict[str, Method]] = {
         "NN+RIO paper": rio.on_network("network", variant="RIO"),
         "NN+RIO": rio.on_network("network", use_validation=True),
         "NN+RIO cross-fit": rio.on_network("folds"),
-        **(CALIBRATED if rio.CAN_CALIBRATE else {}),
+        **CALIBRATED,
         "NN+MAPIE": around_network.split_conformal,
         "NN+Laplace": last_layer_laplace,
         "deep ensemble": deep_ensemble,

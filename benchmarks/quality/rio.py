@@ -14,8 +14,6 @@ from benchmarks.quality.answers import LEVELS, Answer, quantiles_of_intervals
 from benchmarks.quality.protocol import Method, Run
 from rio_uq import RIORegressor
 
-CAN_CALIBRATE = hasattr(RIORegressor, "calibrate")
-
 
 def on_network(kind: str, *, use_validation: bool = False, **options: Any) -> Method:
     """RIO on predictions of the paper's network, kept from its one training.

@@ -3,8 +3,8 @@
 An illustration on made data. Both networks are asked about the same function of one input, and RIO gets the same rows,
 too few to show the function by themselves. The good network was trained on many rows. The bad one was trained on a few
 noisy rows, each of them many times: early stopping, whose held-out rows are copies of the others, lets it memorise
-their noise. The seed is one of six that were tried, picked for its clarity: the mean std of the bad case was 1.3 to 6
-times that of the good one, and is 4.8 times here.
+their noise. The seed is one of six that were tried, picked for its clarity: the bad case had the
+larger mean std in all of them.
 """
 
 from __future__ import annotations

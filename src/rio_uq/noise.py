@@ -68,7 +68,7 @@ def noise_of_unseen_rows(
         In the same units.
     """
 
-    def variance(rows: NDArray[np.bool_], near: float | None) -> float:
+    def variance(rows: NDArray[np.bool_], near: float) -> float:
         weights = np.repeat(weight[rows], residual.shape[1])
         return likeliest_variance(residual[rows].ravel(), latent[rows].ravel(), weights, near=near)
 

@@ -15,8 +15,8 @@ from rio_uq.gp.kernels import io_kernel
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.rows import Rows
 from rio_uq.gp.starts import Scales, bounds_of, plain_gp_start, random_starts, rio_start, unit_start, weak_prior
-from rio_uq.gp.training import Settings, leave_one_out, train
-from rio_uq.gp.updating import add_rows, log_likelihood
+from rio_uq.gp.training import Settings, train
+from rio_uq.gp.updating import add_rows, leave_one_out, log_likelihood
 from rio_uq.noise import NoiseField, fit_noise_field, noise_of_unseen_rows
 from rio_uq.scaling import Scaling
 
@@ -285,7 +285,7 @@ def fit_residual_gp(
     if telling.weight is not data.weight:
         posterior = exact.posterior(kernel, posterior.theta, np.log(posterior.noise_variance), data)
     if problem.held_out is not None or noise == "io":
-        residuals = leave_one_out(posterior, data, settings)
+        residuals = leave_one_out(posterior, data)
         posterior, field = _learn_noise(posterior, telling, residuals, problem, noise, rng)
 
     return ResidualGP(

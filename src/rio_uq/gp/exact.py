@@ -116,25 +116,20 @@ def likelihood_of(reducers: tuple[Array, ...], evidence: ExactEvidence) -> float
     return value
 
 
-def leave_one_out(kernel: Kernel, theta: Array, log_noise: Array, data: Rows) -> tuple[Array, Array]:
+def leave_one_out(known: Posterior, evidence: ExactEvidence) -> tuple[Array, Array]:
     """What the GP says of each row's outcome without that row, at fixed hyperparameters.
 
-    In closed form, with α = A⁻¹r: the residual r_i − mean_i is α_i/[A⁻¹]_ii, and the variance of the latent value
-    is 1/[A⁻¹]_ii − σ²/(w_i ρ_i).
+    In closed form, with α = A⁻¹r and A⁻¹ = RᵀR: the residual r_i − mean_i is α_i/[A⁻¹]_ii, and the variance of the
+    latent value is 1/[A⁻¹]_ii − σ²/(w_i ρ_i).
 
     Returns
     -------
     residual, variance : (n, q) arrays
         Target minus leave-one-out mean, and the leave-one-out variance of the latent value (without noise).
     """
-    noise_variance = np.exp(log_noise)
-    residuals, variances = [], []
-    factors = _factors(kernel, theta, noise_variance, data)
-    for factor, noise, r in zip(factors, noise_variance, data.targets.T, strict=True):
-        left_out = 1.0 / lower_inverse(factor).diagonal()
-        residuals.append(_solve(factor, r) * left_out)
-        variances.append(np.maximum(left_out - noise * _inverse_pull(data), 0.0))
-    return np.stack(residuals, axis=1), np.stack(variances, axis=1)
+    left_out = np.stack([1.0 / np.einsum("ij,ij->j", reducer, reducer) for reducer in known.reducers], axis=1)
+    variance = np.maximum(left_out - evidence.noise_variance / evidence.pull[:, None], 0.0)
+    return known.weights * left_out, variance
 
 
 def _factors(kernel: Kernel, theta: Array, noise_variance: Array, data: Rows) -> list[Array]:

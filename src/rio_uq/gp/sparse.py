@@ -298,7 +298,7 @@ def posterior_of(kernel: Kernel, theta: Array, points: Array, evidence: SparseEv
     return Posterior(kernel, theta, noise_variance, points, spectrum.weights(noise_variance), reducers, evidence)
 
 
-def leave_one_out(kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Rows) -> tuple[Array, Array]:
+def leave_one_out(known: Posterior, evidence: SparseEvidence, data: Rows) -> tuple[Array, Array]:
     """What the GP says of each row's outcome without that row, at fixed hyperparameters and points.
 
     Given the inducing variables the sparse GP is a linear model. With a = Qᵀ L⁻¹ k_i, the part of the variance of row i
@@ -313,11 +313,9 @@ def leave_one_out(kernel: Kernel, theta: Array, log_noise: Array, points: Array,
     residual, variance : (n, q) arrays
         Target minus leave-one-out mean, and the leave-one-out variance of the latent value (without noise).
     """
-    evidence = gather(kernel, theta, log_noise, points, data)
-    spectrum, noise_variance = _spectrum(kernel, theta, points, evidence), evidence.noise_variance
-    weights = spectrum.weights(noise_variance)
+    kernel, theta, at = known.kernel, known.theta, known.at
+    spectrum, noise_variance = _spectrum(kernel, theta, known.points, evidence), evidence.noise_variance
     shares = 1.0 / (noise_variance + spectrum.values[:, None])  # (m, q)
-    at = kernel.at(theta, points)
     residual, variance = np.empty((2, *data.targets.shape))
 
     def work(span: int, blocks: list[Block]) -> None:
@@ -329,8 +327,8 @@ def leave_one_out(kernel: Kernel, theta: Array, log_noise: Array, points: Array,
             reducible = squares.T @ shares  # v/σ²
             pull = 1.0 if data.pull is None else data.pull[block, None]
             left = np.maximum(1.0 - pull * reducible, np.finfo(float).eps)
-            residual[block] = (data.targets[block] - cross.T @ weights) / left
+            residual[block] = (data.targets[block] - cross.T @ known.weights) / left
             variance[block] = np.maximum(rest, 0.0)[:, None] + noise_variance * reducible / left
 
-    walk(len(data), data.block_rows or block_rows_for(len(points)), data.n_jobs, work)
+    walk(len(data), data.block_rows or block_rows_for(len(known.points)), data.n_jobs, work)
     return residual, variance

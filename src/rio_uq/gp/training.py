@@ -99,15 +99,6 @@ class Trained:
     message: str
 
 
-def leave_one_out(posterior: Posterior, data: Rows, settings: Settings) -> tuple[Array, Array]:
-    """Leave-one-out residuals and latent variances, each (n, q), of the rows that a GP was trained on."""
-    log_noise = np.log(posterior.noise_variance)
-    with single_blas_thread:
-        if settings.is_exact(len(data)):
-            return exact.leave_one_out(posterior.kernel, posterior.theta, log_noise, data)
-        return sparse.leave_one_out(posterior.kernel, posterior.theta, log_noise, posterior.points, data)
-
-
 class _Exact:
     """The log marginal likelihood as a function of one vector: log-parameters, log noise variances."""
 

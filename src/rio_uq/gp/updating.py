@@ -1,4 +1,4 @@
-"""Adding rows to a posterior at fixed hyperparameters: what all rows at once would have given.
+"""Adding rows to a posterior at fixed hyperparameters, and leaving them out: what other rows would have given.
 
 Of its rows a posterior knows nothing but its evidence. That of the sparse GP are sums over rows, so those of new rows
 are added, and the posterior is made of the totals. That of the exact GP are the rows themselves: its Cholesky factor
@@ -15,6 +15,7 @@ from rio_uq.gp import exact, sparse
 from rio_uq.gp.evidence import ExactEvidence
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.rows import Rows, single_blas_thread
+from rio_uq.gp.typing import Array
 
 
 def add_rows(posterior: Posterior, data: Rows) -> Posterior:
@@ -55,6 +56,17 @@ def add_rows(posterior: Posterior, data: Rows) -> Posterior:
         together = evidence._replace(sums=evidence.sums.plus(added.sums))
         grown = sparse.posterior_of(kernel, theta, points, together)
     return replace(grown, noise_variance=posterior.noise_variance)
+
+
+def leave_one_out(posterior: Posterior, data: Rows) -> tuple[Array, Array]:
+    """Leave-one-out residuals and latent variances, each (n, q), of the rows behind a posterior."""
+    evidence = posterior.evidence
+    if evidence is None:
+        raise ValueError("the rows behind a posterior cannot be left out without its evidence")
+    with single_blas_thread:
+        if isinstance(evidence, ExactEvidence):
+            return exact.leave_one_out(posterior, evidence)
+        return sparse.leave_one_out(posterior, evidence, data)
 
 
 def log_likelihood(posterior: Posterior) -> tuple[float, float]:
