@@ -68,6 +68,8 @@ def check_options(params: dict[str, Any]) -> None:
         raise ValueError(f"tol has to be a number between 0 and 1; got {params['tol']!r}")
     for name in ("ard", "optimize_inducing", "standardize_output", "low_memory"):
         check_flag(params[name], name)
+    if not isinstance(params["verbose"], bool | numbers.Integral):
+        raise ValueError(f"verbose has to be True or False; got {params['verbose']!r}")
     n_jobs = params["n_jobs"]
     if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
         raise ValueError(f"n_jobs has to be None, a positive number of threads, or -1 for all; got {n_jobs!r}")

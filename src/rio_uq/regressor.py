@@ -14,7 +14,7 @@ from sklearn.utils import Tags, check_random_state, indexable
 from sklearn.utils.validation import _num_samples, validate_data
 
 from rio_uq import base_model
-from rio_uq.cross_fit import FoldAverage, is_cross_fit, make_folds, out_of_fold
+from rio_uq.cross_fit import FoldAverage, check_groups_unused, is_cross_fit, make_folds, out_of_fold
 from rio_uq.explain import ExplainMixin, keep_rows
 from rio_uq.features import extractor
 from rio_uq.fingerprint import sample_rows
@@ -313,6 +313,7 @@ class RIORegressor(
         if is_cross_fit(self.residuals, self.cv, self.estimator, n_counted, y_pred, unseen):
             prediction = self._cross_fit(X, outcome, weight, features, groups, rng)
         else:
+            check_groups_unused(groups)
             self.estimator_ = base_model.fitted(self.estimator, X, outcome, weight)
             prediction = self._predictions(X, y_pred)
         kept = np.isfinite(prediction).all(axis=1) & (True if weight is None else weight > 0.0)

@@ -356,14 +356,15 @@ def _output_slope(posterior: Posterior, y_pred: Array) -> tuple[Array, Array]:
     terms = posterior.kernel.part("output")
     if not terms:
         return np.zeros(q), np.zeros(q)
-    if not np.ptp(y_pred, axis=0).all():
-        return np.full(q, np.nan), np.full(q, np.nan)
+    is_constant = np.ptp(y_pred, axis=0) == 0.0
     n_inputs = posterior.points.shape[1] - q
     chosen = np.hstack([np.zeros((len(y_pred), n_inputs)), y_pred])  # the output part does not look at inputs
-    functional = np.linalg.pinv(y_pred - y_pred.mean(axis=0)).T  # (rows, q)
+    functional = np.linalg.pinv(np.where(is_constant, 0.0, y_pred - y_pred.mean(axis=0))).T  # (rows, q)
     part = posterior.of_terms(terms)
     cross = part.kernel.matrix(part.theta, part.points, chosen) @ functional
     prior = functional.T @ part.kernel.matrix(part.theta, chosen, chosen) @ functional
     variance = gp_posterior.condition(part, prior, cross)
     outputs = np.arange(q)
-    return (cross.T @ part.weights)[outputs, outputs], np.sqrt(np.maximum(variance[outputs, outputs, outputs], 0.0))
+    slope = (cross.T @ part.weights)[outputs, outputs]
+    std = np.sqrt(np.maximum(variance[outputs, outputs, outputs], 0.0))
+    return np.where(is_constant, np.nan, slope), np.where(is_constant, np.nan, std)
