@@ -62,6 +62,7 @@ def check_options(params: dict[str, Any]) -> None:
     if isinstance(params["cv"], numbers.Integral):
         check_count(params["cv"], "cv", at_least=2)
     check_count(params["n_inducing"], "n_inducing", at_least=1)
+    check_count(params["sample_rows"], "sample_rows", at_least=100)
     check_count(params["n_restarts"], "n_restarts", at_least=0)
     check_count(params["max_iter"], "max_iter", at_least=1)
     if not isinstance(params["tol"], numbers.Real) or not 0.0 < float(params["tol"]) < 1.0:
