@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rio_uq.regressor import RIORegressor
 
 GIVEN_AT_LOAD = "given at load"
-ADDED_LATER = {"sample_rows"}
+ADDED_LATER = {"sample_rows", "time_budget"}
 """Parameters that older files do not have: the regressor then has their defaults."""
 
 STORED = "stored"

@@ -89,8 +89,12 @@ class RIORegressor(
     inference : {"auto", "exact", "sparse", "svgp"}
         "auto" is exact up to 2,000 rows and sparse above. "svgp" learns from batches of rows, as in the paper, and
         comes close to the optimum that "sparse" finds, which is usually there sooner.
-    n_inducing : int
-        Number of inducing points of sparse inference.
+    n_inducing : int or "auto"
+        Number of inducing points of sparse inference. "auto" adds points while the bound says that they pay, up to
+        1,000: few where the residual is smooth, many where it is rough.
+    time_budget : float or None
+        Seconds for training once a start is found, for "auto": no more points are chosen than an ordinary processor has
+        the time for. It is an estimate, made without a clock, so that the same data give the same result.
     inducing : {"greedy", "kmeans", "random", "first"} or array of shape (m, d + q)
         How they are chosen, or the points themselves as rows of standardised features and predictions.
     optimize_inducing : bool
@@ -144,6 +148,8 @@ class RIORegressor(
         rows given to `fit`) where it depends on the row.
     bound_ : float
         Log marginal likelihood, or its lower bound in sparse inference.
+    n_inducing_ : int
+        Number of inducing points; of training rows in exact inference.
     n_iter_ : int
         Iterations of the optimiser on all rows.
     converged_ : bool
@@ -189,7 +195,8 @@ class RIORegressor(
         cv: Any = 5,
         combine: str = "average",
         inference: str = "auto",
-        n_inducing: int = 300,
+        n_inducing: int | str = 300,
+        time_budget: float | None = None,
         inducing: Any = "greedy",
         optimize_inducing: bool = False,
         standardize_output: bool = True,
@@ -218,6 +225,7 @@ class RIORegressor(
         self.combine = combine
         self.inference = inference
         self.n_inducing = n_inducing
+        self.time_budget = time_budget
         self.inducing = inducing
         self.optimize_inducing = optimize_inducing
         self.standardize_output = standardize_output
@@ -359,6 +367,7 @@ class RIORegressor(
 
     def _show_what_was_learnt(self) -> None:
         """The public attributes, from the GP."""
+        self.n_inducing_ = len(self._gp.posterior.points)
         self.n_iter_ = self._gp.n_iter
         self.converged_ = self._gp.converged
         self.hyperparameters_ = self._gp.hyperparameters()
