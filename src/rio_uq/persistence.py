@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from rio_uq.regressor import RIORegressor
 
 GIVEN_AT_LOAD = "given at load"
+ADDED_LATER = {"sample_rows", "time_budget"}
+"""Parameters that older files do not have: the regressor then has their defaults."""
+
 STORED = "stored"
 
 
@@ -206,7 +209,8 @@ def _read_parameters(fields: Fields, arrays: Arrays, given: dict[str, Any]) -> R
     stored = dict(Fields(fields.archive, plain, "parameters.plain").left)
     if member("parameters/inducing") in arrays.left:
         stored["inducing"] = arrays.floats("parameters/inducing", None, None)
-    for name in sorted(names ^ {*stored, *expected} | set(stored) & set(expected)):
+    found = {*stored, *expected}
+    for name in sorted(names - ADDED_LATER - found | found - names | set(stored) & set(expected)):
         fields.fail("has to hold each parameter of RIORegressor once", name)
     for name in set(given) - set(expected):
         raise TypeError(f"{name} was given to load, and the file holds it already: leave it out")
