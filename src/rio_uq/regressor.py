@@ -19,7 +19,6 @@ from rio_uq.explain import ExplainMixin, keep_rows
 from rio_uq.features import extractor
 from rio_uq.fingerprint import sample_rows
 from rio_uq.gp.rows import effective_jobs
-from rio_uq.onnx_export import OnnxMixin
 from rio_uq.options import PAPER_SETTINGS, PAPER_VARIANTS, check_options, training_settings
 from rio_uq.persistence import PersistenceMixin
 from rio_uq.predictive import PredictiveMixin
@@ -37,7 +36,6 @@ class RIORegressor(
     ExplainMixin,
     RejectMixin,
     PersistenceMixin,
-    OnnxMixin,
     MetaEstimatorMixin,
     RegressorMixin,
     BaseEstimator,
