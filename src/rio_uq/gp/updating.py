@@ -44,10 +44,7 @@ def add_rows(posterior: Posterior, data: Rows) -> Posterior:
     """
     evidence = posterior.evidence
     if evidence is None:
-        raise ValueError(
-            "rows cannot be added: this GP was loaded from a file, which holds what it takes to predict, not what it "
-            "takes to go on; fit anew, or keep the regressor by pickle"
-        )
+        raise ValueError("rows cannot be added to a posterior without its evidence")
     with single_blas_thread:
         if isinstance(evidence, ExactEvidence):
             return exact.extended(posterior, evidence, data)
