@@ -187,7 +187,7 @@ def test_a_missing_framework_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(ImportError, match=r"needs torch.*rio-uq\[frameworks\]"):
         torch_model(object())
-    with pytest.raises(ImportError, match=r"needs onnxruntime.*rio-uq\[frameworks\]"):
+    with pytest.raises(ImportError, match=r"needs onnxruntime.*rio-uq\[onnx\]"):
         onnx_model(b"")
 
 

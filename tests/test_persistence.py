@@ -81,6 +81,21 @@ def test_loaded_regressor_says_the_same(options, data, path):
     assert_same(rio, rio_uq.load(path, estimator=linear), X + 0.01)
 
 
+@pytest.mark.parametrize("inference", ["exact", "sparse", "svgp"])
+def test_a_loaded_regressor_learns_on(inference, data, path):
+    X, y = data
+    rio = regressor(inference=inference, n_inducing=10, max_iter=200, tol=0.1).fit(X[:40], y[:40])
+    rio.save(path)
+    other = rio_uq.load(path, estimator=linear)
+    for rows in (slice(40, 50), slice(50, 60)):
+        rio.partial_fit(X[rows], y[rows])
+        other.partial_fit(X[rows], y[rows])
+        other.save(path)
+        other = rio_uq.load(path, estimator=linear)
+    assert_same(rio, other, X + 0.01)
+    assert other.summary().n_rows == 60
+
+
 def test_parameters_are_kept(data, path):
     rio = regressor(features=np.array([0, 2]), cv=3, n_jobs=1, inducing=np.eye(3), inference="sparse").fit(*data)
     rio.save(path)
@@ -331,6 +346,10 @@ def test_golden_file_of_the_first_format():
     np.testing.assert_allclose(std, expected["std"], rtol=1e-9)
     np.testing.assert_allclose(band, expected["band"], rtol=1e-9)
     assert rio.summary().noise == "varying"
+    more = expected["more"]
+    with pytest.warns(UserWarning, match="calibration is dropped"):
+        rio.partial_fit(pd.DataFrame(more["X"], columns=expected["names"]), more["y"], y_pred=more["y_pred"])
+    np.testing.assert_allclose(rio.predict(X, y_pred=y_pred), expected["mean_with_more"], rtol=1e-6)
 
 
 def test_pickle_and_joblib_still_work(data):

@@ -315,6 +315,7 @@ def test_a_newer_format_asks_for_an_upgrade(saved, path):
         ("gp/inputs", lambda a: a * [[1.0], [-1.0]], "scales have to be more than zero"),
         ("gp/posterior/theta", lambda a: a + 1e4, "logarithms have to be"),
         ("gp/posterior/noise_variance", lambda a: -a, "variances have to be zero or more"),
+        ("gp/evidence/noise_variance", lambda a: 0 * a, "values have to be more than zero"),
         ("calibration/n_rows", lambda a: 0 * a, "values have to be 3 or more"),
         ("calibration/sizes", lambda a: a[::-1].copy(), "ascending order"),
         ("calibration/sizes", lambda a: a - 1e3, "sizes have to be zero or more"),
@@ -326,6 +327,14 @@ def test_numbers_that_no_regressor_can_have(saved, path, name, change, reason):
     message = refusal(path, with_array(saved[0], member, change(array)))
     assert member in message
     assert reason in message
+
+
+@pytest.mark.parametrize(("key", "reason"), [("n", "more than zero"), ("jitter", "zero or more")])
+def test_sums_that_no_rows_can_have(saved, path, key, reason):
+    def negate(manifest):
+        manifest["gp"]["evidence"][key] = -1.0
+
+    assert f"'gp.evidence.{key}' has to be {reason}" in refusal(path, with_manifest(saved[0], negate))
 
 
 def test_a_group_occurs_once(saved, path):

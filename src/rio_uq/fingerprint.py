@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from rio_uq import base_model
+
 MOST_ROWS, MOST_NUMBERS = 8, 1_000_000
 LIBRARIES = ("numpy", "pandas", "polars")
 
@@ -89,3 +91,23 @@ def disagreement(found: NDArray[np.float64], stored: NDArray[np.float64], spread
         return None
     row, column = wrong[0]
     return f"{found[row, column]:.6g} where {stored[row, column]:.6g} was stored, in stored row {row}"
+
+
+def predictions_of(rio: Any, model: Any, rows: Any) -> NDArray[np.float64]:
+    """What a model predicts for rows, (k, q), for a regressor of q outputs."""
+    values = base_model.predictions(model, rows)
+    return base_model.check_predictions(values, len(rows), rio._n_outputs, "the model's prediction")
+
+
+def check_model(rio: Any, model: Any, stored: NDArray[np.float64], where: str) -> None:
+    """Raise a ValueError unless a model predicts for the sample of a regressor what was stored."""
+    try:
+        found = predictions_of(rio, model, rio._sample.rebuilt())
+    except Exception as error:  # each framework has errors of its own
+        raise ValueError(
+            f"{where}: the model is not the one that was fitted or saved: it cannot predict the rows that were stored "
+            f"with it ({type(error).__name__}: {error})"
+        ) from error
+    wrong = disagreement(found, stored, rio._known_rows.y_pred.std(axis=0))
+    if wrong:
+        raise ValueError(f"{where}: the model is not the one that was fitted or saved: it predicts {wrong}")

@@ -137,7 +137,7 @@ def _pooled(values: Any, pool: str | None, what: str) -> NDArray[np.float64]:
         raise ValueError(f"{what} has shape {tuple(values.shape)}, and has to have (rows, channels, …)")
     beyond = tuple(range(2, values.ndim))
     if beyond and pool == "mean":
-        values = values.mean(beyond)
+        values = (values.double() if hasattr(values, "double") else values.astype(np.float64)).mean(beyond)
     elif beyond and pool == "max":
         values = values.amax(beyond) if hasattr(values, "amax") else values.max(beyond)
     array = as_array(values)

@@ -5,16 +5,18 @@ Neither runs code from the file: an ONNX graph is data for a runtime, and skops 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from rio_uq.adapters import NetworkModel
+from rio_uq.networks import OnnxNetwork, onnx_bytes
 
 KINDS = ("onnx", "skops")
 OWN_TYPES = ("rio_uq.cross_fit.FoldAverage",)
-
-_DTYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(int64)": np.int64}
+FIRST_OUTPUT = 0
+"""Of an ONNX graph: the prediction."""
 
 
 def kind_of(name: str) -> str:
@@ -27,6 +29,11 @@ def kind_of(name: str) -> str:
     return kind
 
 
+def read_model(path: str | os.PathLike[str], kind: str) -> bytes:
+    """The bytes of a model file, with the weights that an ONNX file keeps in files beside it."""
+    return onnx_bytes(path) if kind == "onnx" else Path(path).read_bytes()
+
+
 def load_model(kind: str, content: bytes, trusted: Sequence[str] = ()) -> Any:
     """The model in a file of that kind.
 
@@ -37,33 +44,9 @@ def load_model(kind: str, content: bytes, trusted: Sequence[str] = ()) -> Any:
     trusted : sequence of str
         Names of types that a skops file may hold beside those that skops knows to be safe.
     """
-    return OnnxModel(content) if kind == "onnx" else _load_skops(content, trusted)
-
-
-class OnnxModel:
-    """A model in ONNX with one input, run by onnxruntime; its first output is the prediction."""
-
-    def __init__(self, content: bytes) -> None:
-        try:
-            import onnxruntime
-        except ImportError as error:
-            raise ImportError(
-                "a model in ONNX needs onnxruntime to run: pip install 'rio-uq[onnx]', or load with estimator=None and "
-                "give predictions as y_pred"
-            ) from error
-        self.content = content
-        self._session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
-        inputs = self._session.get_inputs()
-        if len(inputs) != 1 or inputs[0].type not in _DTYPES:
-            described = ", ".join(f"{one.name}: {one.type}" for one in inputs)
-            raise ValueError(f"the ONNX model has to have one input, a tensor of numbers; it has {described}")
-        self._name, self._dtype = inputs[0].name, _DTYPES[inputs[0].type]
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        return np.asarray(self._session.run(None, {self._name: np.asarray(X, dtype=self._dtype)})[0])
-
-    def __reduce__(self) -> tuple[type[OnnxModel], tuple[bytes]]:
-        return type(self), (self.content,)
+    if kind == "skops":
+        return _load_skops(content, trusted)
+    return NetworkModel(OnnxNetwork(content, FIRST_OUTPUT))
 
 
 def _load_skops(content: bytes, trusted: Sequence[str]) -> Any:

@@ -27,10 +27,8 @@ def require(module: str, purpose: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ImportError(
-            f"{purpose} needs {module}, which is not installed: pip install {module}, or pip install "
-            "'rio-uq[frameworks]' for every framework that rio-uq is tested with"
-        ) from error
+        extra = "onnx" if module.startswith("onnx") else "frameworks"
+        raise ImportError(f"{purpose} needs {module}, which is not installed: pip install 'rio-uq[{extra}]'") from error
 
 
 def batches(X: Any, batch_size: int) -> Iterator[Any]:
@@ -129,18 +127,20 @@ class OnnxNetwork:
     Parameters
     ----------
     source : path or bytes
-    name : str
-        The output to compute.
+    name : str, int or None
+        The output to compute, by name or number; None for the only one.
     batch_size : int
         Rows at a time. A graph that was exported with a fixed number of rows gets that number.
     """
 
-    def __init__(self, source: Any, name: str | None, *, batch_size: int = BATCH_SIZE) -> None:
+    def __init__(self, source: Any, name: str | int | None, *, batch_size: int = BATCH_SIZE) -> None:
         check_count(batch_size, "batch_size", at_least=1)
         self.graph = onnx_bytes(source)
         self.batch_size = batch_size
         self._session = _start(self.graph)
-        self.name = self._only_output() if name is None else name
+        self.name = (
+            name if isinstance(name, str) else self._only_output() if name is None else self.output_names()[name]
+        )
 
     def _only_output(self) -> str:
         names = self.output_names()

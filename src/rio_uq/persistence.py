@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +12,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from rio_uq import base_model
-from rio_uq.archive import FORMAT, FORMAT_VERSION, Archive, read_archive, write_archive
+from rio_uq.archive import FORMAT, FORMAT_VERSION, Archive, FormatError, read_archive, write_archive
 from rio_uq.explain import KnownRows
 from rio_uq.features import Columns, Extractor, Transformed
-from rio_uq.fingerprint import LIBRARIES, SampleRows, disagreement
-from rio_uq.model_files import KINDS, kind_of, load_model
+from rio_uq.fingerprint import LIBRARIES, SampleRows, check_model, disagreement, predictions_of
+from rio_uq.model_files import KINDS, kind_of, load_model, read_model
 from rio_uq.options import check_options
 from rio_uq.stored_fields import Array, Arrays, Fields, member
 from rio_uq.stored_gp import read_calibration, read_gp, write_calibration, write_gp
@@ -133,7 +132,11 @@ def load(
     if not isinstance(estimator, str) or estimator != STORED:
         model = estimator
     else:
-        model = None if stored_model is None else _open_model(archive, *stored_model, trusted)
+        model = (
+            None
+            if stored_model is None
+            else _opened(f"{archive.path}, member model.{stored_model[0]}", *stored_model, trusted)
+        )
     rio.estimator = rio.estimator_ = _fitted_model(model)
     _check_agreement(rio, archive.path, check)
     return rio
@@ -157,11 +160,11 @@ def _save(rio: Any, path: Any, estimator: Any, model_file: Any, trusted: Sequenc
     inside = None
     if model_file is not None:
         manifest["model"] = kind = kind_of(os.fspath(model_file))
-        blobs[f"model.{kind}"] = content = Path(model_file).read_bytes()
-        inside = load_model(kind, content, trusted)
+        blobs[f"model.{kind}"] = content = read_model(model_file, kind)
+        inside = _opened(os.fspath(model_file), kind, content, trusted)
     manifest["check"] = _write_check(rio, inside if model is None else model, put)
     if inside is not None and model is not None and rio._sample is not None:
-        _check_model(rio, inside, rio._sample, arrays[member("check/y_pred")], os.fspath(model_file))
+        check_model(rio, inside, arrays[member("check/y_pred")], os.fspath(model_file))
     write_archive(path, manifest, arrays, blobs, overwrite=overwrite)
 
 
@@ -315,7 +318,7 @@ def _write_check(rio: Any, model: Any, put: Any) -> dict[str, Any] | None:
     put("check/rows", sample.values)
     put("check/features", rio._features(rows))
     if model is not None:
-        put("check/y_pred", _predict(rio, model, rows))
+        put("check/y_pred", predictions_of(rio, model, rows))
     columns = None if sample.columns is None else list(sample.columns)
     return {"library": sample.library, "columns": columns, "has_model": model is not None}
 
@@ -355,13 +358,13 @@ def _take_model(manifest: Fields, archive: Archive) -> tuple[str, bytes] | None:
     return found
 
 
-def _open_model(archive: Archive, kind: str, content: bytes, trusted: Sequence[str]) -> Any:
+def _opened(where: str, kind: str, content: bytes, trusted: Sequence[str]) -> Any:
     try:
         return load_model(kind, content, trusted)
     except ImportError:
         raise
     except Exception as error:  # each tool has errors of its own
-        archive.fail(f"model.{kind}", f"the model cannot be loaded: {error}")
+        raise FormatError(f"{where}: the model cannot be loaded: {error}") from error
 
 
 def _fitted_model(model: Any) -> Any:
@@ -380,15 +383,4 @@ def _check_agreement(rio: Any, path: str, check: tuple[Array, Array | None] | No
         if wrong:
             raise ValueError(f"{path}: the features given to load are not those of fit: {wrong}")
     if rio.estimator_ is not None and y_pred is not None:
-        _check_model(rio, rio.estimator_, rio._sample, y_pred, path)
-
-
-def _check_model(rio: Any, model: Any, sample: SampleRows, stored: Array, path: str) -> None:
-    wrong = disagreement(_predict(rio, model, sample.rebuilt()), stored, rio._known_rows.y_pred.std(axis=0))
-    if wrong:
-        raise ValueError(f"{path}: the model is not the one that was fitted or saved: it predicts {wrong}")
-
-
-def _predict(rio: Any, model: Any, rows: Any) -> Array:
-    values = base_model.predictions(model, rows)
-    return base_model.check_predictions(values, len(rows), rio._n_outputs, "the model's prediction")
+        check_model(rio, rio.estimator_, y_pred, path)

@@ -20,7 +20,6 @@ from rio_uq.explain import ExplainMixin, keep_rows
 from rio_uq.features import extractor
 from rio_uq.fingerprint import sample_rows
 from rio_uq.gp.rows import effective_jobs
-from rio_uq.onnx_export import OnnxMixin
 from rio_uq.options import PAPER_SETTINGS, PAPER_VARIANTS, check_options, training_settings
 from rio_uq.persistence import PersistenceMixin
 from rio_uq.predictive import PredictiveMixin
@@ -40,7 +39,6 @@ class RIORegressor(
     ExplainMixin,
     RejectMixin,
     PersistenceMixin,
-    OnnxMixin,
     MetaEstimatorMixin,
     RegressorMixin,
     ConventionsMixin,

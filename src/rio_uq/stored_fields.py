@@ -100,6 +100,12 @@ class Fields:
             self.fail("has to be a finite number", key)
         return float(value)
 
+    def positive(self, key: str, *, or_zero: bool = False) -> float:
+        value = self.number(key)
+        if value < 0.0 or (value == 0.0 and not or_zero):
+            self.fail("has to be zero or more" if or_zero else "has to be more than zero", key)
+        return value
+
 
 def _is_finite(value: float) -> bool:
     try:

@@ -7,13 +7,14 @@ takes both and trusts neither.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq.calibration import METHODS, Calibration
+from rio_uq.gp.evidence import Evidence, ExactEvidence, SparseEvidence, Statistics
 from rio_uq.gp.kernels import Kernel
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.terms import FAMILIES, Term
@@ -36,6 +37,7 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
     put("gp/slope_at", gp.slope_at)
     return {
         "posterior": _write_posterior("gp/posterior", gp.posterior, put),
+        "evidence": None if gp.posterior.evidence is None else _write_evidence(gp.posterior.evidence, put),
         "field": None if gp.field is None else _write_field(gp.field, put),
         "limits": {name: _limit(getattr(gp, name)) for name in ("inputs", "outputs", "targets")},
         "bound": float(gp.bound),
@@ -52,9 +54,13 @@ def read_gp(fields: Fields, arrays: Arrays, n_features: int, n_outputs: int) -> 
     scalings = {name: _read_scaling(name, size, limits, arrays) for name, size in sizes.items()}
     limits.finish()
     n_columns = n_features + n_outputs
+    posterior = _read_posterior("gp/posterior", fields.child("posterior"), arrays, n_columns, n_outputs)
+    evidence = fields.optional_child("evidence")
+    if evidence is not None:
+        posterior = replace(posterior, evidence=_read_evidence(evidence, arrays, *posterior.weights.shape))
     field = fields.optional_child("field")
     gp = ResidualGP(
-        posterior=_read_posterior("gp/posterior", fields.child("posterior"), arrays, n_columns, n_outputs),
+        posterior=posterior,
         field=None if field is None else _read_field(field, arrays, n_columns),
         **scalings,
         bound=fields.number("bound"),
@@ -135,6 +141,38 @@ def _read_posterior(prefix: str, fields: Fields, arrays: Arrays, n_columns: int,
     fields.finish()
     reducers = tuple(np.asarray(matrix, order=order) for matrix in stacked)
     return Posterior(kernel, theta, noise_variance, points, weights, reducers)
+
+
+def _write_evidence(evidence: Evidence, put: Put) -> dict[str, Any]:
+    """What it takes to add rows."""
+    put("gp/evidence/noise_variance", evidence.noise_variance)
+    if isinstance(evidence, ExactEvidence):
+        put("gp/evidence/targets", evidence.targets)
+        put("gp/evidence/pull", evidence.pull)
+        numbers = {"total_weight": evidence.total_weight, "log_precision": evidence.log_precision}
+        return {"kind": "exact", **{name: float(value) for name, value in numbers.items()}}
+    sums = evidence.sums
+    for name in ("phi", "b", "s"):
+        put(f"gp/evidence/{name}", getattr(sums, name))
+    numbers = {"t": sums.t, "n": sums.n, "log_precision": sums.log_precision, "jitter": evidence.jitter}
+    return {"kind": "sparse", **{name: float(value) for name, value in numbers.items()}}
+
+
+def _read_evidence(fields: Fields, arrays: Arrays, m: int, q: int) -> Evidence:
+    """Of a posterior with m points and q outputs."""
+    noise_variance = _positive(arrays, "gp/evidence/noise_variance", q)
+    found: Evidence
+    if fields.text("kind", ("exact", "sparse")) == "exact":
+        targets, pull = arrays.floats("gp/evidence/targets", m, q), _positive(arrays, "gp/evidence/pull", m)
+        total_weight, log_precision = fields.positive("total_weight"), fields.number("log_precision")
+        found = ExactEvidence(noise_variance, targets, pull, total_weight, log_precision)
+    else:
+        phi, b = arrays.floats("gp/evidence/phi", m, m), arrays.floats("gp/evidence/b", m, q)
+        s = arrays.floats("gp/evidence/s", q)
+        sums = Statistics(phi, b, s, fields.number("t"), fields.positive("n"), fields.number("log_precision"))
+        found = SparseEvidence(noise_variance, sums, fields.positive("jitter", or_zero=True))
+    fields.finish()
+    return found
 
 
 def _read_term(fields: Fields, n_columns: int) -> Term:

@@ -33,6 +33,11 @@ def main() -> None:
         "std": std.tolist(),
         "band": rio.predict_interval(**given, confidence_level=0.8).tolist(),
     }
+    more = {"X": X[50:], "y": y[50:], "y_pred": y_pred[50:]}
+    expected["more"] = {name: values.tolist() for name, values in more.items()}
+    rio.calibration_ = None
+    rio.partial_fit(frame[50:], y[50:], y_pred=y_pred[50:])
+    expected["mean_with_more"] = rio.predict(**given).tolist()
     (folder / f"format-{FORMAT_VERSION}.json").write_text(json.dumps(expected, indent=1) + "\n")
 
 

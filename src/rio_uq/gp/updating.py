@@ -75,10 +75,7 @@ def sums_behind(posterior: Posterior) -> Statistics:
 
 def _evidence(posterior: Posterior) -> Evidence:
     if posterior.evidence is None:
-        raise ValueError(
-            "rows cannot be added: this GP was loaded from a file, which holds what it takes to predict, not what it "
-            "takes to go on; fit anew, or keep the regressor by pickle"
-        )
+        raise ValueError("rows cannot be added to a posterior without its evidence")
     return posterior.evidence
 
 

@@ -1,4 +1,4 @@
-"""A fitted regressor as an ONNX graph: error bars where there is no Python.
+"""What a fitted regressor computes, as nodes of an ONNX graph.
 
 The graph does what `RIORegressor.predict` does, operation by operation, in double precision whatever the type of its
 inputs and outputs: a variance is the small difference of large numbers, of which single precision leaves nothing.
@@ -9,103 +9,32 @@ of it, and those are in single precision. Scales are therefore parts of the matr
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from rio_uq.archive import written_in_one_step
 from rio_uq.calibration import Calibration
-from rio_uq.features import Columns
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.terms import Term
 from rio_uq.residual_gp import ResidualGP
 from rio_uq.scaling import Scaling
-from rio_uq.validation import check_choice, check_levels
 
 Array = NDArray[np.float64]
 
-OPSET, OLDEST_OPSET, IR_VERSION = 17, 13, 8
-
-
-class OnnxMixin:
-    """``to_onnx`` for RIORegressor."""
-
-    def to_onnx(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        dtype: str = "float64",
-        levels: Any = (0.9,),
-        base_model: Any = None,
-    ) -> Any:
-        """The regressor as an ONNX model (extra ``rio-uq[onnx]``).
-
-        Its inputs are ``X`` of shape (n, d) and the model's predictions ``y_pred`` of shape (n, q), with q = 1 for a
-        single output; ``X`` alone if the model is merged in, ``y_pred`` alone if ``kernel="output"``. Its outputs, all
-        of shape (n, q), are ``mean`` and ``std`` as `predict` gives them, and ``lower_0.9`` and ``upper_0.9`` for each
-        level as `predict_interval` does. Rows with NaN or infinite values, which `predict` refuses, give NaN.
-
-        Parameters
-        ----------
-        path : path, optional
-            Where to write it.
-        dtype : {"float64", "float32"}
-            Of inputs and outputs; the work between them is in double precision.
-        levels : sequence of float
-            Confidence levels of the intervals.
-        base_model : path, bytes or onnx.ModelProto, optional
-            The model itself in ONNX, with one input of shape (n, d), to be merged in; its first output is the
-            prediction.
-
-        Returns
-        -------
-        onnx.ModelProto
-        """
-        check_is_fitted(self)
-        check_choice(dtype, "dtype", ("float64", "float32"))
-        chosen = np.atleast_1d(check_levels(levels, "levels"))
-        if len(set(chosen.tolist())) != len(chosen):
-            raise ValueError(f"levels has to name each level once; got {levels!r}")
-        _check_supported(self)
-        model = _build(self, _import_onnx(), dtype, chosen.tolist(), base_model)
-        if path is not None:
-            with written_in_one_step(path) as file:
-                file.write(model.SerializeToString(deterministic=True))
-        return model
-
-
-def _import_onnx() -> Any:
-    try:
-        import onnx
-    except ImportError as error:
-        raise ImportError("to_onnx needs the package onnx: pip install 'rio-uq[onnx]'") from error
-    return onnx
-
-
-def _check_supported(rio: Any) -> None:
-    if rio._extract is not None and not isinstance(rio._extract, Columns):
-        raise ValueError(
-            "features is a transformer or a function, which has no form in ONNX: export a regressor whose features are "
-            "columns of X"
-        )
-    if rio._calibration.groups is not None:
-        raise ValueError(
-            "error bars were calibrated by group, which the ONNX graph has no input for: calibrate without groups, or "
-            "export a regressor for each group"
-        )
+AXES_ARE_AN_INPUT = 18
+"""The opset since which axes of ReduceMax and ReduceMean are an input, not an attribute."""
 
 
 class Graph:
     """Nodes and constants under construction; every method returns the name of a tensor."""
 
-    def __init__(self, onnx: Any) -> None:
-        self.onnx = onnx
+    def __init__(self, onnx: Any, opset: int) -> None:
+        self.onnx, self.opset = onnx, opset
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
+        self.sparse_constants: list[Any] = []
 
     def constant(self, value: Any, dtype: type = np.float64) -> str:
         name = f"rio_constant_{len(self.constants)}"
@@ -126,64 +55,29 @@ class Graph:
     def row_sums(self, value: str) -> str:
         return self.apply("ReduceSum", value, self.constant([1], np.int64), keepdims=1)
 
+    def pooled(self, value: str, pool: str) -> str:
+        """Over the last of three axes, which is dropped; NaN stays visible, which the largest value need not show."""
+        name, axes = {"max": "ReduceMax", "mean": "ReduceMean"}[pool], self.constant([2], np.int64)
+        if self.opset < AXES_ARE_AN_INPUT:
+            found = self.apply(name, value, axes=[2], keepdims=0)
+        else:
+            found = self.apply(name, value, axes, keepdims=0)
+        hidden = self.apply("Mul", self.apply("ReduceSum", value, axes, keepdims=0), 0.0)
+        return self.apply("Add", found, hidden)
 
-def _build(rio: Any, onnx: Any, dtype: str, levels: list[float], base_model: Any) -> Any:
-    helper, double = onnx.helper, onnx.TensorProto.DOUBLE
-    kind = double if dtype == "float64" else onnx.TensorProto.FLOAT
-    graph, q = Graph(onnx), rio._n_outputs
-    base = None if base_model is None else _open_base(onnx, base_model)
-    inputs = []
-    if rio._extract is not None or base is not None:
-        inputs.append(_described(onnx, "X", kind, rio.n_features_in_, f"features{_names(rio)}"))
-    if base is None:
-        inputs.append(_described(onnx, "y_pred", kind, q, "predictions of the model"))
-        y_pred = graph.cast("y_pred", double)
-    else:
-        y_pred = _merge(graph, base, q)
-    results = _predict(rio, graph, y_pred, levels)
-    outputs = []
-    for name, (value, described) in results.items():
-        graph.cast(value, kind, output=name)
-        outputs.append(_described(onnx, name, kind, q, described))
-    made = helper.make_graph(graph.nodes, "rio_uq", inputs, outputs, graph.constants)
-    opsets = [helper.make_opsetid("", OPSET)] if base is None else base.opset_import
-    model = helper.make_model(made, opset_imports=opsets, functions=[] if base is None else base.functions)
-    model.ir_version = IR_VERSION if base is None else max(base.ir_version, IR_VERSION)
-    _describe(model, onnx, inputs, outputs, levels)
-    onnx.checker.check_model(model, full_check=True)
-    return model
+    def gather(self, value: str, columns: list[int]) -> str:
+        return self.apply("Gather", value, self.constant(columns, np.int64), axis=1)
 
 
-def _described(onnx: Any, name: str, kind: Any, n_columns: int, description: str) -> Any:
-    return onnx.helper.make_tensor_value_info(name, kind, ["n", n_columns], doc_string=description)
-
-
-def _names(rio: Any) -> str:
-    names = getattr(rio, "feature_names_in_", None)
-    return "" if names is None else ": " + ", ".join(map(str, names))
-
-
-def _describe(model: Any, onnx: Any, inputs: list[Any], outputs: list[Any], levels: list[float]) -> None:
-    from rio_uq import __version__
-
-    model.producer_name, model.producer_version = "rio-uq", __version__
-    model.doc_string = "Corrected predictions of a regression model, with error bars."
-    properties = {
-        "rio_uq_version": __version__,
-        "inputs": ", ".join(value.name for value in inputs),
-        "outputs": ", ".join(value.name for value in outputs),
-        "levels": ", ".join(f"{level:g}" for level in levels),
-    }
-    onnx.helper.set_model_props(model, properties)
-
-
-def _predict(rio: Any, graph: Graph, y_pred: str, levels: Sequence[float]) -> dict[str, tuple[str, str]]:
-    """Tensors and descriptions of the outputs, by name."""
+def predict(
+    rio: Any, graph: Graph, features: str | None, y_pred: str, levels: Sequence[float]
+) -> dict[str, tuple[str, str]]:
+    """Tensors and descriptions of the outputs, by name, from the GP's features and the model's predictions."""
     gp: ResidualGP = rio._gp
     calibration: Calibration = rio._calibration
     rows = _scaled(graph, y_pred, gp.outputs)
-    if rio._extract is not None:
-        rows = graph.apply("Concat", _scaled(graph, _features(rio, graph), gp.inputs), rows, axis=1)
+    if features is not None:
+        rows = graph.apply("Concat", _scaled(graph, features, gp.inputs), rows, axis=1)
     cross = _cross(graph, rows, gp.posterior)
     mean = graph.apply("Add", graph.apply("MatMul", cross, gp.posterior.weights * gp.targets.scale), gp.targets.offset)
     if rio._is_residual:
@@ -200,18 +94,6 @@ def _predict(rio: Any, graph: Graph, y_pred: str, levels: Sequence[float]) -> di
             end = graph.apply("Add", mean, graph.apply("Mul", std, score))
             results[f"{name}_{level:.12g}"] = end, f"{name} ends of intervals of level {level:.12g}"
     return results
-
-
-def _features(rio: Any, graph: Graph) -> str:
-    X = graph.cast("X", graph.onnx.TensorProto.DOUBLE)
-    columns = rio._extract.columns
-    if columns is None:
-        return X
-    names = list(getattr(rio, "feature_names_in_", ()))
-    if all(isinstance(column, bool | np.bool_) for column in columns):
-        columns = np.flatnonzero(columns).tolist()
-    numbers = [names.index(column) if isinstance(column, str) else int(column) for column in columns]
-    return graph.apply("Gather", X, graph.constant(numbers, np.int64), axis=1)
 
 
 def _scaled(graph: Graph, values: str, scaling: Scaling) -> str:
@@ -320,33 +202,3 @@ def _noise(graph: Graph, rows: str, gp: ResidualGP) -> str:
     within = graph.apply("Min", graph.apply("Max", g, gp.field.lowest), gp.field.highest)
     factor = graph.apply("Exp", graph.apply("Add", within, gp.field.offset))
     return graph.apply("Mul", factor, gp.noise_variance[None])
-
-
-def _open_base(onnx: Any, source: Any) -> Any:
-    """The base model with a prefix before all of its names, checked for what merging needs."""
-    if isinstance(source, bytes):
-        model = onnx.load_model_from_string(source)
-    else:
-        model = source if isinstance(source, onnx.ModelProto) else onnx.load(source)
-    constants = {tensor.name for tensor in model.graph.initializer}
-    inputs = [value.name for value in model.graph.input if value.name not in constants]
-    if len(inputs) != 1:
-        raise ValueError(f"base_model has to have one input, the features; it has {len(inputs)}: {', '.join(inputs)}")
-    versions = [opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")]
-    if not versions or max(versions) < OLDEST_OPSET:
-        raise ValueError(
-            f"base_model uses opset {max(versions, default=0)}, and at least {OLDEST_OPSET} is needed: convert it with "
-            "onnx.version_converter first"
-        )
-    return onnx.compose.add_prefix(model, "model/")
-
-
-def _merge(graph: Graph, base: Any, n_outputs: int) -> str:
-    """Put the base model into the graph; its predictions as (n, q)."""
-    graph.constants.extend(base.graph.initializer)
-    known = {tensor.name for tensor in base.graph.initializer}
-    (given,) = (value for value in base.graph.input if value.name not in known)
-    graph.cast("X", given.type.tensor_type.elem_type, output=given.name)
-    graph.nodes.extend(base.graph.node)
-    prediction = graph.cast(base.graph.output[0].name, graph.onnx.TensorProto.DOUBLE)
-    return graph.apply("Reshape", prediction, graph.constant([-1, n_outputs], np.int64))
