@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rio_uq.adapters import onnx_model
+
 KINDS = ("onnx", "skops")
 OWN_TYPES = ("rio_uq.cross_fit.FoldAverage",)
 
@@ -37,7 +39,18 @@ def load_model(kind: str, content: bytes, trusted: Sequence[str] = ()) -> Any:
     trusted : sequence of str
         Names of types that a skops file may hold beside those that skops knows to be safe.
     """
-    return OnnxModel(content) if kind == "onnx" else _load_skops(content, trusted)
+    return _load_onnx(content) if kind == "onnx" else _load_skops(content, trusted)
+
+
+class ManyInputsError(ValueError):
+    """A graph that has not one input but several."""
+
+
+def _load_onnx(content: bytes) -> Any:
+    try:
+        return OnnxModel(content)
+    except ManyInputsError:  # one for each column of a frame, as skl2onnx makes them
+        return onnx_model(content)
 
 
 class OnnxModel:
@@ -56,7 +69,8 @@ class OnnxModel:
         inputs = self._session.get_inputs()
         if len(inputs) != 1 or inputs[0].type not in _DTYPES:
             described = ", ".join(f"{one.name}: {one.type}" for one in inputs)
-            raise ValueError(f"the ONNX model has to have one input, a tensor of numbers; it has {described}")
+            kind = ValueError if len(inputs) == 1 else ManyInputsError
+            raise kind(f"the ONNX model has to have one input, a tensor of numbers; it has {described}")
         self._name, self._dtype = inputs[0].name, _DTYPES[inputs[0].type]
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -24,6 +24,7 @@ from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.terms import Term
 from rio_uq.residual_gp import ResidualGP
 from rio_uq.scaling import Scaling
+from rio_uq.table_encoder import TableEncoder
 from rio_uq.validation import check_choice, check_levels
 
 Array = NDArray[np.float64]
@@ -87,15 +88,38 @@ def _import_onnx() -> Any:
 
 
 def _check_supported(rio: Any) -> None:
-    if rio._extract is not None and not isinstance(rio._extract, Columns):
+    if rio._extract is not None and not isinstance(rio._extract, Columns) and _encoder(rio) is None:
         raise ValueError(
             "features is a transformer or a function, which has no form in ONNX: export a regressor whose features are "
-            "columns of X"
+            "columns of X, or made by a TableEncoder"
         )
     if rio._calibration.groups is not None:
         raise ValueError(
             "error bars were calibrated by group, which the ONNX graph has no input for: calibrate without groups, or "
             "export a regressor for each group"
+        )
+
+
+def _encoder(rio: Any) -> TableEncoder | None:
+    made_by = getattr(rio._extract, "transform", None)
+    return made_by if isinstance(made_by, TableEncoder) else None
+
+
+def _columns_of_X(rio: Any) -> list[str] | None:
+    """The names of the graph's columns of X: those that an encoder makes, otherwise the regressor's."""
+    encoder, names = _encoder(rio), getattr(rio, "feature_names_in_", None)
+    if encoder is not None:
+        return encoder.feature_names_out_
+    return None if names is None else [str(name) for name in names]
+
+
+def _check_mergeable(rio: Any) -> None:
+    encoder = _encoder(rio)
+    if encoder is not None and not (encoder.is_plain and encoder.feature_names_out_ == list(rio.feature_names_in_)):
+        raise ValueError(
+            "base_model cannot be merged in: the graph's X are encoded features "
+            f"({', '.join(encoder.feature_names_out_)}), and the model takes the columns "
+            f"{', '.join(map(str, rio.feature_names_in_))}; export without it, and give the graph y_pred"
         )
 
 
@@ -131,10 +155,14 @@ def _build(rio: Any, onnx: Any, dtype: str, levels: list[float], base_model: Any
     helper, double = onnx.helper, onnx.TensorProto.DOUBLE
     kind = double if dtype == "float64" else onnx.TensorProto.FLOAT
     graph, q = Graph(onnx), rio._n_outputs
+    if base_model is not None:
+        _check_mergeable(rio)
     base = None if base_model is None else _open_base(onnx, base_model)
     inputs = []
     if rio._extract is not None or base is not None:
-        inputs.append(_described(onnx, "X", kind, rio.n_features_in_, f"features{_names(rio)}"))
+        names = _columns_of_X(rio)
+        described = "features" if names is None else f"features: {', '.join(names)}"
+        inputs.append(_described(onnx, "X", kind, rio.n_features_in_ if names is None else len(names), described))
     if base is None:
         inputs.append(_described(onnx, "y_pred", kind, q, "predictions of the model"))
         y_pred = graph.cast("y_pred", double)
@@ -156,11 +184,6 @@ def _build(rio: Any, onnx: Any, dtype: str, levels: list[float], base_model: Any
 
 def _described(onnx: Any, name: str, kind: Any, n_columns: int, description: str) -> Any:
     return onnx.helper.make_tensor_value_info(name, kind, ["n", n_columns], doc_string=description)
-
-
-def _names(rio: Any) -> str:
-    names = getattr(rio, "feature_names_in_", None)
-    return "" if names is None else ": " + ", ".join(map(str, names))
 
 
 def _describe(model: Any, onnx: Any, inputs: list[Any], outputs: list[Any], levels: list[float]) -> None:
@@ -204,7 +227,7 @@ def _predict(rio: Any, graph: Graph, y_pred: str, levels: Sequence[float]) -> di
 
 def _features(rio: Any, graph: Graph) -> str:
     X = graph.cast("X", graph.onnx.TensorProto.DOUBLE)
-    columns = rio._extract.columns
+    columns = None if _encoder(rio) is not None else rio._extract.columns
     if columns is None:
         return X
     names = list(getattr(rio, "feature_names_in_", ()))
