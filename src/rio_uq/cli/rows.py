@@ -78,11 +78,10 @@ class Rows:
         X, wrong = frame_of(table, self.table.columns, self.file.decimal)
         bad = np.zeros(table.num_rows, dtype=bool)
         for name, mask in wrong.items():
-            if self.encoder is None or name in [column.name for column in self.encoder.columns_]:
-                bad |= self._refuse(table, name, mask, "text")
+            bad |= self._refuse(table, name, mask, "text")
         for column in () if self.encoder is None else self.encoder.columns_:
-            if column.name not in wrong:
-                bad |= self._refuse(table, column.name, column.bad_rows(X[column.name]), "gap")
+            gaps = column.bad_rows(X[column.name]) & ~wrong.get(column.name, np.zeros_like(bad))
+            bad |= self._refuse(table, column.name, gaps, "gap")
             self.unseen[column.name] += column.unseen(X[column.name])
         y_pred = None
         if self.table.prediction is not None:
