@@ -1,0 +1,304 @@
+"""``rio-uq fit``: a table, and a model or its predictions, to a .rio file."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rio_uq.cli import options as shared
+from rio_uq.cli.console import UserError, busy, command, is_terminal, note, say
+from rio_uq.cli.models import OpenedModel, open_model, split_names
+
+GP, CALIBRATION = "The Gaussian process", "Calibration"
+
+
+class Kernel(StrEnum):
+    """What the kernel looks at."""
+
+    io = "io"
+    input = "input"
+    output = "output"
+
+
+class Method(StrEnum):
+    """Of calibration."""
+
+    conformal = "conformal"
+    asymmetric = "conformal-asymmetric"
+    variance = "variance"
+    isotonic = "isotonic"
+
+
+@command
+def fit(
+    train: shared.TableArgument,
+    target: Annotated[str, typer.Option("--target", metavar="COLUMN", help="The outcomes.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.rio", help="Where to write what was learnt.")],
+    pred_column: shared.PredColumn = None,
+    model: shared.Model = None,
+    features: Annotated[
+        list[str],
+        typer.Option(
+            metavar="COLUMNS", help="Columns, separated by commas. All but target and predictions by default."
+        ),
+    ] = [],  # noqa: B006
+    drop: Annotated[
+        list[str], typer.Option(metavar="COLUMNS", help="Columns that are no features: an id, a name.")
+    ] = [],  # noqa: B006
+    force: shared.Force = False,
+    cross_fit: Annotated[
+        bool,
+        typer.Option(
+            "--cross-fit",
+            help="Residuals of clones of the model, each fitted to other rows. For TRAIN that the model was fitted to; "
+            "the model itself still predicts. Needs a scikit-learn model.",
+            rich_help_panel=shared.MODEL,
+        ),
+    ] = False,
+    store_model: Annotated[
+        bool, typer.Option(help="Put an ONNX or skops model into the .rio file.", rich_help_panel=shared.MODEL)
+    ] = True,
+    trust_pickle: shared.TrustPickle = False,
+    trust_types: shared.TrustTypes = [],  # noqa: B006
+    ard: Annotated[bool, typer.Option(help="A lengthscale for each feature.", rich_help_panel=GP)] = True,
+    kernel: Annotated[
+        Kernel, typer.Option(help="Features and prediction, features only, or prediction only.", rich_help_panel=GP)
+    ] = Kernel.io,
+    inducing: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="NUMBER",
+            help="Sparse inference with this many points; by default exact up to 2,000 rows, 300 above.",
+            rich_help_panel=GP,
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same file.", rich_help_panel=GP)
+    ] = 0,
+    calibrate_with: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE",
+            exists=True,
+            dir_okay=False,
+            help="Rows that were used for nothing else.",
+            rich_help_panel=CALIBRATION,
+        ),
+    ] = None,
+    calibration_method: Annotated[
+        Method, typer.Option(help="See docs/calibration.md.", rich_help_panel=CALIBRATION)
+    ] = Method.conformal,
+    separator: shared.Separator = None,
+    encoding: shared.Encoding = None,
+    decimal: shared.Decimal = ".",
+) -> None:
+    """Learn error bars and corrections from a table.
+
+    Columns of text become categories; in columns of numbers, gaps are filled and marked.
+    The .rio file remembers what predict needs.
+
+    [bold]Examples[/bold]
+
+    Predictions are a column of the table:
+
+      rio-uq fit train.csv --target price --pred-column yhat -o price.rio
+
+    A model makes them, and is put into the file:
+
+      rio-uq fit valid.parquet --target price --model model.onnx -o price.rio
+
+    A scikit-learn model and the rows it was fitted to, calibrated on others:
+
+      rio-uq fit train.csv --target price --model model.skops --cross-fit --calibrate-with calib.csv -o price.rio
+    """
+    _check_usage(pred_column, model, cross_fit)
+    from rio_uq.cli.csv_file import CsvOptions
+    from rio_uq.cli.output import check_output
+
+    check_output(output, force=force)
+    csv_options = CsvOptions(separator, encoding, decimal)
+    trusted = split_names(trust_types)
+    opened = None if model is None else open_model(model, trust_pickle=trust_pickle, trusted=trusted)
+    data = _read(train, csv_options, target, pred_column, opened, split_names(features), split_names(drop))
+    rio = _fitted(data, opened, cross_fit=cross_fit, kernel=kernel.value, ard=ard, inducing=inducing, seed=seed)
+    if calibrate_with is not None:
+        _calibrate(rio, data, calibrate_with, csv_options, calibration_method.value)
+    _save(rio, data, opened, output, store_model=store_model, trusted=trusted, force=force)
+    _report(rio, data, output)
+
+
+def _check_usage(pred_column: str | None, model: str | None, cross_fit: bool) -> None:
+    if (pred_column is None) == (model is None):
+        raise typer.BadParameter(
+            "give one of them: the column of the model's predictions, or the model", param_hint="--pred-column, --model"
+        )
+    if cross_fit and model is None:
+        raise typer.BadParameter("the model is needed, to fit clones of it: give --model", param_hint="--cross-fit")
+
+
+@dataclass(frozen=True)
+class Data:
+    """The rows to fit to."""
+
+    table: Any
+    encoder: Any
+    X: Any
+    y: Any
+    y_pred: Any
+
+
+def _read(
+    path: Path,
+    csv_options: Any,
+    target: str,
+    prediction: str | None,
+    model: OpenedModel | None,
+    features: list[str],
+    drop: list[str],
+) -> Data:
+    import numpy as np
+
+    from rio_uq.cli.cells import NUMBERS, TEXT, frame_of, kind_of, numbers_of
+    from rio_uq.cli.columns import check_kind, choose_columns, without_empty
+    from rio_uq.cli.stored import Table
+    from rio_uq.cli.tables import TableFile
+    from rio_uq.table_encoder import TableEncoder
+
+    file = TableFile(path, csv_options)
+    chosen = choose_columns(file, target, prediction, None if model is None else model.columns(), features, drop)
+    rows = file.read()
+    kinds = {name: kind_of(rows.column(name), file.decimal) for name in chosen.model}
+    seen = without_empty(chosen.gp, kinds)
+    for name in seen:
+        check_kind(name, kinds[name], rows.column(name), file.decimal)
+    kinds = {
+        name: kind if kind in (NUMBERS, TEXT) else NUMBERS
+        for name, kind in kinds.items()
+        if name in seen or name not in chosen.gp or chosen.is_asked_for
+    }
+    X, _ = frame_of(rows, kinds, file.decimal)
+    y, _, _ = numbers_of(rows.column(target), file.decimal)
+    usable = ~np.isnan(y)
+    _tell(len(y) - int(usable.sum()), len(y), target)
+    y_pred = None
+    if prediction is not None:
+        y_pred, _, _ = numbers_of(rows.column(prediction), file.decimal)
+        _tell(int((usable & np.isnan(y_pred)).sum()), len(y), prediction)
+        usable &= ~np.isnan(y_pred)
+        y_pred = y_pred[usable]
+    if not usable.any():
+        raise UserError(f"{path}: no row has a number in {target!r}{f' and {prediction!r}' if prediction else ''}")
+    X = X[usable].reset_index(drop=True)
+    stored = Table(target, prediction, kinds, None if model is None else model.name)
+    try:
+        encoder = TableEncoder(seen).fit(X)
+    except ValueError as error:
+        raise UserError(f"{error}; --drop leaves it out") from error
+    return Data(stored, encoder, X, y[usable], y_pred)
+
+
+def _tell(n_missing: int, n_rows: int, name: str) -> None:
+    if n_missing:
+        note(f"{n_missing:,} of {n_rows:,} rows have no number in {name!r}: left out")
+
+
+def _fitted(
+    data: Data, model: OpenedModel | None, *, cross_fit: bool, kernel: str, ard: bool, inducing: int | None, seed: int
+) -> Any:
+    from rio_uq import RIORegressor
+    from rio_uq.cross_fit import can_be_refitted
+
+    estimator = None if model is None else model.model
+    if cross_fit and not can_be_refitted(estimator):
+        raise UserError(
+            "--cross-fit fits clones of the model to parts of the rows, which needs a scikit-learn model (skops, or "
+            "pickle): fit to rows that the model has not seen instead, or calibrate with such rows"
+        )
+    sparse: dict[str, Any] = {} if inducing is None else {"inference": "sparse", "n_inducing": inducing}
+    rio = RIORegressor(
+        estimator,
+        features=data.encoder,
+        kernel=kernel,
+        ard=ard,
+        residuals="cross-fit" if cross_fit else "auto",
+        combine="refit",
+        random_state=seed,
+        verbose=is_terminal(),
+        **sparse,
+    )
+    rio.fit(data.X, data.y, y_pred=data.y_pred)
+    return rio.set_params(verbose=False)
+
+
+def _calibrate(rio: Any, data: Data, path: Path, csv_options: Any, method: str) -> None:
+    import numpy as np
+    import pandas as pd
+
+    from rio_uq.cli.rows import Rows, predictions
+    from rio_uq.cli.stored import Opened
+    from rio_uq.cli.tables import TableFile
+
+    opened = Opened(rio, data.table, data.table.prediction is None)
+    rows = Rows(TableFile(path, csv_options), opened, with_target=True)
+    blocks = [(block, predictions(rio, block)) for block in rows.blocks(f"reading {path.name}")]
+    rows.tell()
+    if not blocks:
+        raise UserError(f"{path} has no rows to calibrate with")
+    X = pd.concat([block.X for block, _ in blocks], ignore_index=True)
+    y, y_pred = np.concatenate([block.y for block, _ in blocks]), np.concatenate([made for _, made in blocks])
+    with busy("calibrating"):
+        rio.calibrate(X, y, y_pred=y_pred, method=method)
+
+
+def _save(
+    rio: Any,
+    data: Data,
+    model: OpenedModel | None,
+    output: Path,
+    *,
+    store_model: bool,
+    trusted: Sequence[str],
+    force: bool,
+) -> None:
+    from rio_uq.cli.output import check_output
+
+    content, kind = (None, None) if model is None else (model.content, model.kind)
+    if model is not None and rio.estimator_ is not model.model:  # it was not fitted, and is now
+        content, kind = _as_skops(rio.estimator_), "skops"
+    with tempfile.TemporaryDirectory() as folder:
+        inside = None
+        if content is not None and kind is not None and store_model:
+            inside = Path(folder, f"model.{kind}")
+            inside.write_bytes(content)
+        check_output(output, force=force)
+        rio.save(output, model_file=inside, trusted=trusted, metadata=data.table.metadata())
+    if model is not None and inside is None:
+        note(f"the model is not in {output}: give predict the same --model again, or --pred-column")
+
+
+def _as_skops(model: Any) -> bytes:
+    try:
+        from skops import io
+    except ImportError as error:
+        raise UserError("a model that is fitted here is stored by skops: pip install 'rio-uq[skops]'") from error
+    return bytes(io.dumps(model))
+
+
+def _report(rio: Any, data: Data, output: Path) -> None:
+    summary = rio.summary()
+    n_columns, n_features = len(data.encoder.columns_), len(data.encoder.feature_names_out_)
+    encoded = "" if n_features == n_columns else f", encoded as {n_features} features"
+    say(f"{output}: fitted to {summary.n_rows:,} rows of {n_columns} columns{encoded}")
+    say(
+        f"  standard deviation of residuals {float(summary.residual_std):.4g}, of noise "
+        f"{float(summary.noise_std):.4g}; trust in the model {float(rio.trust_):.2f}"
+    )
+    if rio.calibration_ is not None:
+        say(f"  error bars calibrated on {sum(rio.calibration_.n_rows):,} rows ({rio.calibration_.method})")
