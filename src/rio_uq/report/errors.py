@@ -81,8 +81,10 @@ class Errors:
     n_features : int
     shares : tuple of Share
     trust, trust_std : float
-    bias : float
-        Mean of outcome minus prediction.
+    bias : tuple of float
+        Mean of outcome minus prediction, with its 95 % interval.
+    removed : float
+        Share of the model's mean squared error that RIO takes away; less than zero where it adds to it.
     regions : Regions or None
     """
 
@@ -96,6 +98,7 @@ class Errors:
     trust: float
     trust_std: float
     bias: tuple[float, float, float]
+    removed: float
     regions: Regions | None
 
     @property
@@ -105,8 +108,8 @@ class Errors:
             head = f"Over all rows its predictions are too {'low' if mean > 0 else 'high'} by {number(abs(mean))}"
         else:
             head = f"Over all rows its errors balance (mean {number(mean)})"
-        known = self.shares[0].value + self.shares[1].value
-        found = f"{head}, and RIO foresees {share(known, 0)} of the variance of its errors. "
+        removes = f"removes {share(self.removed, 0)} of" if self.removed >= 0.005 else "removes none of"
+        found = f"{head}, and RIO {removes} its mean squared error. "
         if self.regions is None:
             return found + "There are too few rows here to name regions."
         if not self.regions.sentences:
@@ -153,8 +156,15 @@ def measure_errors(rows: Rows, summary: Summary, output: int, rng: np.random.Gen
         float(np.atleast_1d(summary.trust)[output]),
         float(np.atleast_1d(summary.trust_std)[output]),
         mean_interval(rows.residual),
+        share_removed(rows.residual, rows.residual_after),
         find_regions(rows, rng),
     )
+
+
+def share_removed(before: Array, after: Array) -> float:
+    """Of the mean squared error; 0 where there is none."""
+    total = float(np.sum(before**2))
+    return 1.0 - float(np.sum(after**2)) / total if total > 0.0 else 0.0
 
 
 def shares_of(summary: Summary, output: int) -> tuple[Share, ...]:

@@ -112,7 +112,7 @@ def page_data(report: Report) -> dict[str, Any]:
         "coverageBy": [
             {
                 "variable": part.variable,
-                "groups": [vars(group) for group in part.groups],
+                "groups": [{**vars(group), "off": group.off} for group in part.groups],
             }
             for part in report.reliability.by
         ],

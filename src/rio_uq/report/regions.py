@@ -24,6 +24,9 @@ LEAST_ROWS, MOST_SEARCHED = 100, 20_000
 """Rows without which no regions are looked for, and rows that they are looked for in at most."""
 
 MOST_VARIABLES, MOST_REGIONS, MOST_LEAVES = 20, 3, 8
+WORTH_A_SPLIT = 15.0
+"""How much a split has to gain, in units of what a split at random gains: the best of many splits gains several."""
+
 STANDS_OUT = 1.2
 """Errors in a region that is worth a sentence are this much larger than those of all rows."""
 
@@ -40,7 +43,8 @@ class Region:
     share : float
         Of the rows measured.
     bias, bias_low, bias_high : float
-        Mean of outcome minus prediction, with its 95 % interval: positive where predictions are too low.
+        Mean of outcome minus prediction, positive where predictions are too low, with an interval that makes up for
+        the number of regions looked at.
     bias_after : float
         The same for corrected predictions.
     rmse, rmse_after : float
@@ -117,9 +121,12 @@ def find_regions(rows: Rows, rng: np.random.Generator) -> Regions | None:
     seed = int(rng.integers(2**31 - 1))
 
     def regions(target: Array) -> list[Region]:
-        leaf_rows = max(LEAST_ROWS // 5, len(searched) // 20)
         tree = DecisionTreeRegressor(
-            max_leaf_nodes=MOST_LEAVES, max_depth=3, min_samples_leaf=leaf_rows, random_state=seed
+            max_leaf_nodes=MOST_LEAVES,
+            max_depth=3,
+            min_samples_leaf=max(LEAST_ROWS // 5, len(searched) // 20),
+            min_impurity_decrease=WORTH_A_SPLIT / len(searched) * float(np.var(target[searched])),
+            random_state=seed,
         ).fit(values[searched], target[searched])
         found = []
         for bounds in _leaves(tree.tree_):
@@ -169,7 +176,7 @@ def _measure(rows: Rows, here: NDArray[np.intp], n_measured: int, where: str) ->
         where,
         len(here),
         len(here) / n_measured,
-        *mean_interval(before),
+        *mean_interval(before, 1.0 - 0.05 / MOST_LEAVES),
         float(after.mean()),
         _root_mean_square(before),
         _root_mean_square(after),

@@ -8,14 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from rio_uq.report.comparison import leave_one_out_std
+from rio_uq.report.comparison import one_error_bar
 from rio_uq.report.groups import binomial_interval, groups_by
 from rio_uq.report.rows import SHOWN, Rows
 from rio_uq.report.words import share
 
 Array = NDArray[np.float64]
 
-MOST_GROUPS, MOST_FEATURES = 8, 3
+MOST_GROUPS, MOST_FEATURES, MOST_LABELS = 8, 3, 12
+
+TOLERANCE = 0.02
+"""Coverage that is nearer to its level than this is good enough for anybody."""
+
+WIDEST = 0.25
+"""With a wider binomial interval there is no saying whether coverage is right."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +48,17 @@ class Coverage:
         (place,) = np.flatnonzero(np.isclose(self.levels, level))
         return float(self.coverage[place]), float(self.low[place]), float(self.high[place])
 
-    def verdict(self, level: float) -> str:
-        """ "too narrow", "too wide" or "as promised": whether the binomial interval holds the level."""
-        _, low, high = self.at(level)
-        return "too narrow" if high < level else "too wide" if low > level else "as promised"
+    @property
+    def off(self) -> NDArray[np.intp]:
+        """−1 where intervals of a level are clearly too narrow, 1 where they are clearly too wide, 0 elsewhere.
+
+        Clearly: by more than two points, and by more than chance allows.
+        """
+        is_far = np.abs(self.coverage - self.levels) > TOLERANCE
+        return np.where(is_far & (self.high < self.levels), -1, np.where(is_far & (self.low > self.levels), 1, 0))
+
+    def off_at(self, level: float) -> int:
+        return int(self.off[np.isclose(self.levels, level)][0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,13 +104,8 @@ class Reliability:
 
     @property
     def exceptions(self) -> list[tuple[str, Coverage]]:
-        """Variables and groups whose binomial interval leaves the level out, the farthest off first."""
-        found = [
-            (part.variable, group)
-            for part in self.by
-            for group in part.groups
-            if group.verdict(self.level) != "as promised"
-        ]
+        """Variables and groups whose coverage is clearly off, the farthest first."""
+        found = [(part.variable, group) for part in self.by for group in part.groups if group.off_at(self.level)]
         return sorted(found, key=lambda item: -abs(item[1].at(self.level)[0] - self.level))
 
     @property
@@ -110,28 +118,38 @@ class Reliability:
         return len(self.exceptions) > int(stats.binom.ppf(0.975, self.n_groups, 0.05))
 
     @property
+    def verdict(self) -> str:
+        """From the levels that numbers are given for."""
+        off = {self.overall.off_at(level) for level in self.overall.levels if level in SHOWN or level == self.level}
+        _, low, high = self.overall.at(self.level)
+        if high - low > WIDEST:
+            return "There are too few rows to tell"
+        if {-1, 1} <= off:
+            return "Not quite, some are too narrow and some too wide"
+        if -1 in off:
+            return "Not quite, they are too narrow"
+        if 1 in off:
+            return "Yes, but they are wider than they need to be"
+        return "On the whole, but not in every group of rows" if self.is_uneven else "Yes"
+
+    @property
     def answer(self) -> str:
         coverage, low, high = self.overall.at(self.level)
-        level = share(self.level, 0)
-        head = {
-            "as promised": "On the whole, but not in every group of rows" if self.is_uneven else "Yes",
-            "too narrow": "Not quite, they are too narrow",
-            "too wide": "Yes, but they are wider than they need to be",
-        }[self.overall.verdict(self.level)]
-        found = (
-            f"{head}: {level} intervals hold {share(coverage)} of outcomes (95 % interval {share(low)} to "
-            f"{share(high)}), and over all levels coverage is off by {share(self.off_by)} on average"
+        return (
+            f"{self.verdict}: {share(self.level, 0)} intervals hold {share(coverage)} of outcomes (95 % interval "
+            f"{share(low)} to {share(high)}), and over all levels coverage is off by {share(self.off_by)} on average"
+            f"{self._words_on_groups()}."
         )
-        return found + self._words_on_groups() + "."
 
     def _words_on_groups(self) -> str:
         if not self.by:
             return ""
         if not self.exceptions:
-            return f"; in none of {self.n_groups} groups of rows are they clearly off"
+            return f"; in none of {self.n_groups} groups of rows is it clearly off"
         variable, worst = self.exceptions[0]
+        verb = "is" if len(self.exceptions) == 1 else "are"
         return (
-            f"; {len(self.exceptions)} of {self.n_groups} groups of rows are clearly off, most of all those with "
+            f"; {len(self.exceptions)} of {self.n_groups} groups of rows {verb} clearly off, most of all rows with "
             f"{variable} {worst.label} ({share(worst.at(self.level)[0])})"
         )
 
@@ -147,10 +165,21 @@ def measure_reliability(rows: Rows) -> Reliability:
         for name, values in variables
         if (groups := groups_by(values, MOST_GROUPS))
     ]
-    std = leave_one_out_std(rows.residual)
+    if rows.groups is not None:
+        labelled = [(label, rows.groups == label) for label in most_frequent(rows.groups, MOST_LABELS)]
+        parts = tuple(_coverage(label, inside[here], levels) for label, here in labelled)
+        by.append(CoverageBy("group of the calibration", parts))
+    std = one_error_bar(rows.residual)
     half = stats.norm.ppf(0.5 + 0.5 * rows.levels) * std[:, None]
     before = (np.abs(rows.residual)[:, None] <= half).mean(axis=0)
     return Reliability(_coverage("all rows", rows.inside, rows.levels), before, tuple(by), rows.level)
+
+
+def most_frequent(labels: NDArray[np.str_], most: int) -> list[str]:
+    """At most so many of the labels, those with the most rows, in their own order."""
+    known, counts = np.unique(labels, return_counts=True)
+    kept = np.sort(np.argsort(-counts, kind="stable")[:most])
+    return [str(label) for label in known[kept]]
 
 
 def relevant_features(rows: Rows, most: int) -> list[tuple[str, Array]]:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, gen_batches
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples
 
 from rio_uq.explain import names_and_relevance
 from rio_uq.report.words import LONGEST_NAME, shortened
-from rio_uq.validation import check_count, to_numeric
+from rio_uq.validation import check_count
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -50,6 +50,8 @@ class Rows:
         Of the features, for the rows of fit.
     is_curve : bool
         Whether the output part is a function of this prediction alone.
+    groups : (n,) array of str or None
+        Labels of the groups that error bars were calibrated by.
     """
 
     outcome: Array
@@ -67,6 +69,7 @@ class Rows:
     names: list[str]
     relevance: Array
     is_curve: bool
+    groups: NDArray[np.str_] | None = None
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -91,10 +94,17 @@ class Rows:
         return self.inside[:, place[0]] if len(place) else None
 
 
-def gather(rio: Any, X: Any, y: Any, *, y_pred: Any = None, groups: Any = None, output: int | None = None) -> Rows:
-    """Ask a fitted regressor about rows whose outcomes are known."""
-    check_is_fitted(rio)
-    features, prediction = rio._inputs(X, y_pred)
+def gather(
+    rio: Any, X: Any, y: Any, features: Array, prediction: Array, *, groups: Any = None, output: int | None = None
+) -> Rows:
+    """Ask a fitted regressor about rows whose outcomes are known.
+
+    Parameters
+    ----------
+    rio, X, y, groups, output : as in `write_report`
+    features, prediction : (n, d), (n, q) arrays
+        What the GP sees of X, and the model's predictions.
+    """
     n_rows, n_outputs = prediction.shape
     outcome = rio._outcome(y, n_rows)
     chosen = _check_output(output, n_outputs)
@@ -125,6 +135,7 @@ def gather(rio: Any, X: Any, y: Any, *, y_pred: Any = None, groups: Any = None, 
         [shortened(names[i], LONGEST_NAME) for i in order],
         relevance[order, chosen],
         n_outputs == 1,
+        None if groups is None else np.array([shortened(str(label), LONGEST_NAME) for label in groups]),
     )
 
 
@@ -187,5 +198,5 @@ def share_of_known_rows(rio: Any, features: Array) -> float:
     known = rio._known_rows.features
     if known.shape[1] == 0:
         return 0.0
-    here = {row.tobytes() for row in np.ascontiguousarray(to_numeric(features, "X")) + 0.0}
+    here = {row.tobytes() for row in np.ascontiguousarray(features) + 0.0}
     return float(np.mean([row.tobytes() in here for row in np.ascontiguousarray(known) + 0.0]))

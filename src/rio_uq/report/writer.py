@@ -137,9 +137,9 @@ def _examine(
     rio: Any, X: Any, y: Any, y_pred: Any, groups: Any, output: int | None, title: str | None, random_state: Any
 ) -> Report:
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-    rows = gather(rio, X, y, y_pred=y_pred, groups=groups, output=output)
+    features, prediction = rio._inputs(X, y_pred)
+    rows = gather(rio, X, y, features, prediction, groups=groups, output=output)
     sample = np.sort(rng.choice(len(rows), min(len(rows), PLOTTED_ROWS), replace=False))
-    _, prediction = rio._inputs(X, y_pred)
     summary = rio.summary(_safe_indexing(X, sample), y_pred=prediction[sample])
     model = _model_name(rio)
     return Report(
@@ -154,7 +154,7 @@ def _examine(
         errors=measure_errors(rows, summary, output or 0, rng),
         table=rows_to_see(rio, X, rows),
         rejection=measure_rejection(rows),
-        notices=_notices(rio, X, rows, len(sample)),
+        notices=_notices(rows, len(sample), share_of_known_rows(rio, features)),
         is_conformal=rio.calibration_ is not None and not rio.calibration_.is_normal,
     )
 
@@ -174,9 +174,8 @@ def _outcome_name(y: Any, output: int | None) -> str:
     return "outcome" if name is None or not str(name) else shortened(str(name), LONGEST_NAME)
 
 
-def _notices(rio: Any, X: Any, rows: Rows, n_plotted: int) -> list[str]:
+def _notices(rows: Rows, n_plotted: int, known: float) -> list[str]:
     found = []
-    known = share_of_known_rows(rio, rio._features(X))
     if known > KNOWN_ROWS:
         found.append(
             f"{share(known, 0)} of the rows that RIO was fitted to have the same features as rows here. If they are "

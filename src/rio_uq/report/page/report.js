@@ -334,7 +334,7 @@
     "coverage-by"(place) {
       const { variable, groups } = data.coverageBy[place], chosen = document.querySelector("input[name=level]:checked");
       const at = chosen ? Number(chosen.value) : 0, aim = groups[0].levels[at];
-      const isOff = (group) => (group.high[at] < aim || group.low[at] > aim ? " bad" : "");
+      const isOff = (group) => (group.off[at] ? " bad" : "");
       const [min, max] = extent([...groups.flatMap((group) => [group.low[at], group.high[at]]), aim]);
       return {
         x: { min: Math.max(0, min), max: Math.min(1, max), format: (value) => percent(value, max - min < 0.05 ? 1 : 0), label: `outcomes inside ${percent(aim, 0)} intervals` },
