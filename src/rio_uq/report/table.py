@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from rio_uq.features import Columns
+from rio_uq.report.page import safe_json
 from rio_uq.report.rows import Rows
 from rio_uq.report.words import LONGEST_NAME, counted, measured, number, shortened
 
@@ -19,7 +20,8 @@ Array = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
 ROWS_OF_A_KIND, MOST_COLUMNS = 250, 40
-LONGEST_TEXT = 80
+TEXT_LENGTHS, MOST_BYTES = (80, 40, 20, 10), 2 * 2**20
+"""How long texts may be: as long as all of them together, as JSON, have no more bytes than that."""
 
 Cell = float | int | str | bool | None
 
@@ -102,8 +104,18 @@ def shown_columns(rio: Any, X: Any, chosen: Numbers, rows: Rows, most: int) -> S
         rank = {name: place for place, name in enumerate(rows.names)} if _sees_columns(rio) else {}
         places = sorted(sorted(places, key=lambda place: rank.get(names[place], len(names)))[:most])
     part = _safe_indexing(X, chosen)
-    values = [[cell(value) for value in _safe_indexing(part, place, axis=1)] for place in places]
-    return ShownColumns([shortened(names[place], LONGEST_NAME) for place in places], values, len(names) - len(places))
+    columns = [list(_safe_indexing(part, place, axis=1)) for place in places]
+    shown = [shortened(names[place], LONGEST_NAME) for place in places]
+    return ShownColumns(shown, cells(columns), len(names) - len(places))
+
+
+def cells(columns: list[list[Any]]) -> list[list[Cell]]:
+    """The cells of some columns, their texts as long as there is room for."""
+    for longest in TEXT_LENGTHS:
+        values = [[cell(value, longest) for value in column] for column in columns]
+        if len(safe_json(values).encode()) <= MOST_BYTES:
+            break
+    return values
 
 
 def column_names(rio: Any, X: Any) -> list[str]:
@@ -120,7 +132,7 @@ def _sees_columns(rio: Any) -> bool:
     return isinstance(rio._extract, Columns)
 
 
-def cell(value: Any) -> Cell:
+def cell(value: Any, longest: int = TEXT_LENGTHS[0]) -> Cell:
     """A value as JSON can hold it: a number, a short text, or None where it is missing."""
     if value is None or isinstance(value, bool | np.bool_):
         return None if value is None else bool(value)
@@ -128,7 +140,7 @@ def cell(value: Any) -> Cell:
         return int(value) if abs(int(value)) < 2**53 else str(value)
     if isinstance(value, numbers.Real):
         return float(f"{float(value):.6g}") if math.isfinite(value) else None if math.isnan(value) else str(value)
-    return None if _is_missing(value) else shortened(str(value), LONGEST_TEXT)
+    return None if _is_missing(value) else shortened(str(value), longest)
 
 
 def _is_missing(value: Any) -> bool:
