@@ -4,12 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rio_uq import metrics, mlflow, onnx, plots
+    from rio_uq import metrics, mlflow, onnx, plots, report
     from rio_uq.archive import FormatError
     from rio_uq.persistence import load
     from rio_uq.regressor import RIORegressor
 
-__all__ = ["FormatError", "RIORegressor", "load", "metrics", "mlflow", "onnx", "plots"]
+__all__ = ["FormatError", "RIORegressor", "load", "metrics", "mlflow", "onnx", "plots", "report"]
 __version__ = "0.1.0"
 
 _HOMES = {"FormatError": "archive", "RIORegressor": "regressor", "load": "persistence"}
