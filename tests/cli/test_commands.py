@@ -135,7 +135,7 @@ def test_export_is_a_graph_with_the_same_answers(run, rio_file, fresh):
     rio = rio_uq.load(rio_file)
     session = onnxruntime.InferenceSession("price.onnx")
     encoded = rio.features_.transform(fresh)
-    mean, std, _, _ = session.run(None, {"X": encoded, "y_pred": fresh[["yhat"]].to_numpy()})
+    mean, std, _, _ = session.run(None, {"features": encoded, "y_pred": fresh[["yhat"]].to_numpy()})
     expected = rio.predict(fresh[["size", "age", "city"]], y_pred=fresh["yhat"], return_std=True)
     np.testing.assert_allclose(np.hstack([mean, std]), np.column_stack(expected), rtol=1e-8)
 

@@ -115,7 +115,7 @@ def export(
     """Error bars where there is no Python: the .rio file as an ONNX graph.
 
     Its inputs are X, and y_pred unless the model is merged in.
-    The columns of X are printed: categories and gaps are encoded before they reach the graph.
+    With categories or gaps among the features, these are an input of their own, encoded: their names are printed.
 
     [bold]Examples[/bold]
 
