@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
@@ -160,6 +161,37 @@ def test_text_columns_by_a_pipeline(data, folder):
     assert_same(function.predict(rows[60:]), expected(rio, rows[60:]))
     with pytest.raises(mlflow.exceptions.MlflowException, match="unknown categories"):
         function.predict(rows[60:].assign(colour="green"))
+
+
+def make_model(name):
+    if name == "forest":
+        return RandomForestRegressor(5, random_state=0)
+    module = pytest.importorskip(name)
+    if name == "catboost":
+        return module.CatBoostRegressor(iterations=5, verbose=0, allow_writing_files=False)
+    return (
+        module.XGBRegressor(n_estimators=5) if name == "xgboost" else module.LGBMRegressor(n_estimators=5, verbose=-1)
+    )
+
+
+@pytest.mark.parametrize("name", ["forest", "xgboost", "lightgbm", "catboost"])
+def test_trees_of_every_library_need_nothing_said(name, data, folder):
+    X, y = data
+    for place, model in (("unfitted", make_model(name)), ("fitted", make_model(name).fit(X[:30], y[:30]))):
+        rio = quick(model).fit(X[30:], y[30:])
+        assert_same(saved(rio, folder / place).predict(X), expected(rio, X))
+
+
+def test_an_xgboost_model_stored_by_its_own_flavor(data, folder, tmp_path):
+    xgboost = pytest.importorskip("xgboost")
+    import mlflow.xgboost
+
+    X, y = pd.DataFrame(data[0], columns=NAMES), data[1]
+    booster = xgboost.train({"max_depth": 2}, xgboost.DMatrix(X, y), num_boost_round=5)
+    mlflow.xgboost.save_model(booster, tmp_path / "booster", pip_requirements=[f"xgboost=={xgboost.__version__}"])
+    rio = quick(booster.inplace_predict).fit(X, y)
+    assert_same(saved(rio, folder, base=tmp_path / "booster").predict(X), expected(rio, X))
+    assert f"xgboost=={xgboost.__version__}" in (folder / "requirements.txt").read_text()
 
 
 def onnx_linear():

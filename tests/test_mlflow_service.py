@@ -1,5 +1,6 @@
 """A regressor that was logged to a real tracking store, and is served by MLflow over HTTP."""
 
+import doctest
 import http.client
 import json
 import os
@@ -95,6 +96,16 @@ def test_errors_leave_no_run_behind(data, rio, store):
     assert len(mlflow.search_runs()) == before
     assert len(mlflow.search_logged_models()) == models
     assert mlflow.active_run() is None
+
+
+def test_the_page_on_deployment(store):
+    for module in ("onnx", "onnxruntime"):
+        pytest.importorskip(module)
+    page = Path(__file__).parents[1] / "docs" / "deployment.md"
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    failed, attempted = doctest.testfile(str(page), module_relative=False, optionflags=flags)
+    assert attempted > 30
+    assert failed == 0
 
 
 class Service:

@@ -131,8 +131,8 @@ def save_model(
         to an .onnx or .skops file, or the folder or address of a model that another flavor of MLflow has stored
         (``mlflow.xgboost.save_model``, say). False: not at all; requests bring its predictions.
     trusted : sequence of str
-        Names of types that skops may load beside those that it knows to be safe. They are written down with the model,
-        and trusted wherever it is loaded.
+        Names of types that skops may load beside those of scikit-learn and the like, of functions or classes of your
+        own, say. They are written down with the model, and trusted wherever it is loaded.
     pickle : bool
         Pickle the whole regressor instead, if there is no other way. Whoever loads it runs what is in it.
     **options

@@ -24,6 +24,9 @@ from rio_uq.persistence import STORED, load
 
 REGRESSOR, PICKLE, BASE, FEATURES, SETTINGS = "model.rio", "regressor.pkl", "base", "features", "parcel.json"
 
+WELL_KNOWN = ("collections", "numpy", "scipy", "sklearn", "xgboost", "lightgbm", "catboost")
+"""Libraries whose types in a model at hand are trusted where it is loaded again; others have to be named."""
+
 HELP = (
     "give it as base=... (an .onnx or .skops file, or a folder that mlflow.<flavor>.save_model has written), leave it "
     "out with base=False, or pickle the whole regressor with pickle=True"
@@ -40,21 +43,23 @@ def write_parcel(rio: Any, folder: Path, *, base: Any, trusted: Sequence[str], p
     base : None, False, or path
         Where the model comes from: the regressor, nowhere, a file, or a folder or address of a model of MLflow.
     trusted : sequence of str
-        Names of types that skops may load beside those that it knows to be safe.
+        Names of types that skops may load beside those of well-known libraries.
     pickle : bool
         Whether to pickle all of it instead.
     """
-    settings: dict[str, Any] = {"pickled": pickle, "trusted": list(trusted), "base": None, "features": None}
+    settings: dict[str, Any] = {"pickled": pickle, "base": None, "features": None}
+    types = set(trusted)
     if pickle:
         import cloudpickle
 
         (folder / PICKLE).write_bytes(cloudpickle.dumps(rio))
         settings["base"] = None if rio.estimator_ is None else "pickled"
     else:
-        settings["features"] = _write_features(rio, folder, trusted)
+        settings["features"] = _write_features(rio, folder, types)
         with TemporaryDirectory() as scratch:
-            settings["base"], model_file = _write_base(rio, folder, base, trusted, Path(scratch))
-            rio.save(folder / REGRESSOR, model_file=model_file, trusted=trusted)
+            settings["base"], model_file = _write_base(rio, folder, base, types, Path(scratch))
+            rio.save(folder / REGRESSOR, model_file=model_file, trusted=sorted(types))
+    settings["trusted"] = sorted(types)
     (folder / SETTINGS).write_text(json.dumps(settings, indent=1))
 
 
@@ -104,14 +109,12 @@ def _is_installed(name: str) -> bool:
     return True
 
 
-def _write_base(
-    rio: Any, folder: Path, base: Any, trusted: Sequence[str], scratch: Path
-) -> tuple[str | None, Path | None]:
-    """How the model is stored, and the file to put inside the regressor's."""
+def _write_base(rio: Any, folder: Path, base: Any, types: set[str], scratch: Path) -> tuple[str | None, Path | None]:
+    """How the model is stored, and the file to put inside the regressor's; its types are added."""
     if base is False or (base is None and rio.estimator_ is None):
         return None, None
     if base is None:
-        kind, content = _own_file(rio.estimator_, trusted)
+        kind, content = _own_file(rio.estimator_, types)
         path = scratch / f"model.{kind}"
         path.write_bytes(content)
         return kind, path
@@ -130,29 +133,32 @@ def _write_base(
     return "mlflow", None
 
 
-def _own_file(model: Any, trusted: Sequence[str]) -> tuple[str, bytes]:
+def _own_file(model: Any, types: set[str]) -> tuple[str, bytes]:
     """The model as the bytes of a file of its own tool, and which."""
     network = model.network if isinstance(model, NetworkModel) else None
     if isinstance(network, OnnxNetwork) and network.name == network.output_names()[FIRST_OUTPUT]:
         return "onnx", network.graph
-    return "skops", _skops_bytes(model, trusted, "the model", HELP)
+    return "skops", _skops_bytes(model, types, "the model", HELP)
 
 
-def _skops_bytes(value: Any, trusted: Sequence[str], what: str, advice: str) -> bytes:
+def _skops_bytes(value: Any, types: set[str], what: str, advice: str) -> bytes:
+    """A file of skops, which has to load again; those of its types that belong to well-known libraries are added."""
     try:
         from skops import io
     except ImportError as error:
         raise ImportError(f"{what} is stored by skops: pip install 'rio-uq[skops]', or {advice}") from error
     try:
         content: bytes = io.dumps(value)
-        load_model("skops", content, trusted)
+        found = io.get_untrusted_types(data=content)
+        types |= {name for name in found if name.split(".")[0] in WELL_KNOWN}
+        load_model("skops", content, sorted(types))
     except Exception as error:  # skops raises what the types that it meets raise
         reason = f"{type(error).__name__}: {error}"
         raise ValueError(f"{what}, a {type(value).__name__}, cannot be stored by skops ({reason}); {advice}") from error
     return content
 
 
-def _write_features(rio: Any, folder: Path, trusted: Sequence[str]) -> dict[str, Any] | None:
+def _write_features(rio: Any, folder: Path, types: set[str]) -> dict[str, Any] | None:
     extract = rio._extract
     if not isinstance(extract, Transformed):
         return None
@@ -161,7 +167,7 @@ def _write_features(rio: Any, folder: Path, trusted: Sequence[str]) -> dict[str,
         (folder / f"{FEATURES}.onnx").write_bytes(made_by.network.graph)
         return {"kind": "onnx", "tensor": made_by.network.name, "pool": made_by.pool}
     advice = "give the regressor a transformer or a tensor of an ONNX graph as features, or use pickle=True"
-    (folder / f"{FEATURES}.skops").write_bytes(_skops_bytes(made_by, trusted, "what makes the features", advice))
+    (folder / f"{FEATURES}.skops").write_bytes(_skops_bytes(made_by, types, "what makes the features", advice))
     return {"kind": "skops"}
 
 
