@@ -15,10 +15,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rio_uq.adapters import NetworkModel
-from rio_uq.archive import FormatError
 from rio_uq.features import Transformed
 from rio_uq.layers import OnnxTensor
-from rio_uq.model_files import FIRST_OUTPUT, KINDS, load_model
+from rio_uq.model_files import FIRST_OUTPUT, KINDS, load_model, open_model
 from rio_uq.networks import OnnxNetwork
 from rio_uq.persistence import STORED, load
 
@@ -174,9 +173,6 @@ def _write_features(rio: Any, folder: Path, types: set[str]) -> dict[str, Any] |
 def _read_features(folder: Path, settings: dict[str, Any]) -> Any:
     described = settings["features"]
     path = folder / f"{FEATURES}.{described['kind']}"
-    try:
-        if described["kind"] == "onnx":
-            return OnnxTensor(OnnxNetwork(path, described["tensor"]), described["pool"])
-        return load_model("skops", path.read_bytes(), settings["trusted"])
-    except (ValueError, OSError) as error:
-        raise FormatError(f"{path}: {error}") from error
+    if described["kind"] == "onnx":
+        return OnnxTensor(OnnxNetwork(path, described["tensor"]), described["pool"])
+    return open_model(str(path), "skops", path.read_bytes(), settings["trusted"])
