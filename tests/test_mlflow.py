@@ -180,6 +180,8 @@ def test_trees_of_every_library_need_nothing_said(name, data, folder):
     for place, model in (("unfitted", make_model(name)), ("fitted", make_model(name).fit(X[:30], y[:30]))):
         rio = quick(model).fit(X[30:], y[30:])
         assert_same(saved(rio, folder / place).predict(X), expected(rio, X))
+        library = "scikit-learn" if name == "forest" else name
+        assert f"\n{library}==" in (folder / place / "requirements.txt").read_text()
 
 
 def test_an_xgboost_model_stored_by_its_own_flavor(data, folder, tmp_path):
@@ -252,7 +254,9 @@ def test_pickle_if_asked_for(data, folder):
         rio_uq.mlflow.save_model(rio, folder)
     assert not folder.exists()
     assert_same(saved(rio, folder, pickle=True).predict(X), expected(rio, X))
-    assert "cloudpickle==" in (folder / "requirements.txt").read_text()
+    required = (folder / "requirements.txt").read_text()
+    assert "cloudpickle==" in required
+    assert "skops" not in required
     np.testing.assert_array_equal(rio_uq.mlflow.load_model(folder).predict(X), rio.predict(X))
     replaced = rio_uq.mlflow.load_model(folder, estimator=double)
     np.testing.assert_array_equal(replaced.predict(X), rio.predict(X))

@@ -239,17 +239,19 @@ def assert_bad_requests_are_answered(service):
 
 
 def load(service):
-    """Single rows from several clients at once for a few seconds, all of which have to be answered."""
+    """The same row from several clients at once for a few seconds: every answer has to come, and to be the same."""
 
     def client(_):
-        statuses = []
+        answers = []
         with service.connection() as connection:
-            while time.perf_counter() < began + LOAD_SECONDS or not statuses:
-                statuses.append(service.ask_by(connection, {"dataframe_records": [ROW]})[0])
-        return statuses
+            while time.perf_counter() < began + LOAD_SECONDS or not answers:
+                answers.append(service.ask_by(connection, {"dataframe_records": [ROW]}))
+        return answers
 
     began = time.perf_counter()
     with ThreadPoolExecutor(CLIENTS) as pool:
-        statuses = [status for of_client in pool.map(client, range(CLIENTS)) for status in of_client]
-    assert set(statuses) == {200}
-    return len(statuses), time.perf_counter() - began
+        answers = [answer for of_client in pool.map(client, range(CLIENTS)) for answer in of_client]
+    seconds = time.perf_counter() - began
+    assert {status for status, _ in answers} == {200}
+    assert len({text for _, text in answers}) == 1
+    return len(answers), seconds

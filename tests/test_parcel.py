@@ -41,7 +41,7 @@ def test_models_and_transformers_by_skops(model, data, tmp_path):
     other = through_a_folder(rio, tmp_path)
     np.testing.assert_array_equal(other.predict(X, return_std=True), rio.predict(X, return_std=True))
     assert has_model(tmp_path)
-    assert {line.split("==")[0] for line in requirements(tmp_path)} >= {"rio-uq", "numpy", "scikit-learn", "skops"}
+    assert {line.split("==")[0] for line in requirements(rio, tmp_path)} >= {"rio-uq", "numpy", "scikit-learn", "skops"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["features.skops", "model.rio", "parcel.json"]
 
 

@@ -166,7 +166,7 @@ def _prepared(
         (data / FORM).write_text(json.dumps({"form": form.to_dict(), "confidence_level": level}, indent=1))
         example = form.joined(*rows)
         answer = _checked_answer(rio, data, example, form, level)
-        own = requirements(data) + list(options.get("extra_pip_requirements") or ())
+        own = requirements(rio, data) + list(options.get("extra_pip_requirements") or ())
         yield {
             "loader_module": MODULE,
             "data_path": str(data),

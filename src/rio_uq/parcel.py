@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,6 +25,9 @@ REGRESSOR, PICKLE, BASE, FEATURES, SETTINGS = "model.rio", "regressor.pkl", "bas
 
 WELL_KNOWN = ("collections", "numpy", "scipy", "sklearn", "xgboost", "lightgbm", "catboost")
 """Libraries whose types in a model at hand are trusted where it is loaded again; others have to be named."""
+
+PACKAGES = (("skops", "skops"), ("onnx", "onnxruntime"))
+"""What it takes to load a file of each kind."""
 
 HELP = (
     "give it as base=... (an .onnx or .skops file, or a folder that mlflow.<flavor>.save_model has written), leave it "
@@ -85,19 +88,27 @@ def has_model(folder: Path) -> bool:
     return json.loads((folder / SETTINGS).read_text())["base"] is not None
 
 
-def requirements(folder: Path) -> list[str]:
-    """What has to be installed to read it, with the versions of here."""
+def requirements(rio: Any, folder: Path) -> list[str]:
+    """What has to be installed to read the folder of a regressor, with the versions of here."""
     settings = json.loads((folder / SETTINGS).read_text())
-    kinds = {settings["base"], (settings["features"] or {}).get("kind")}
+    kinds = {settings["base"], (settings["features"] or {}).get("kind"), "pickled" if settings["pickled"] else None}
     names = ["rio-uq", "numpy", "scipy", "scikit-learn", "pandas"]
-    names += (
-        ["cloudpickle"] * settings["pickled"] + ["skops"] * ("skops" in kinds) + ["onnxruntime"] * ("onnx" in kinds)
-    )
+    names += [name for kind, name in (("pickled", "cloudpickle"), *PACKAGES) if kind in kinds]
+    modules = {name.split(".")[0] for name in settings["trusted"]}
+    if settings["pickled"]:
+        modules = modules.union(*map(_modules, getattr(rio.estimator_, "models", [rio.estimator_])))
+    known = packages_distributions()
+    names += sorted({name for module in modules for name in known.get(module, ())} - set(names))
     found = [f"{name}=={version(name)}" for name in names if _is_installed(name)]
     of_base = folder / BASE / "requirements.txt"
     own = of_base.read_text().splitlines() if of_base.exists() else []
-    known = set(names)
-    return found + [line for line in own if line.strip() and line.split("==")[0].strip() not in known]
+    return found + [line for line in own if line.strip() and line.split("==")[0].strip() not in names]
+
+
+def _modules(model: Any) -> set[str]:
+    """The libraries that the class of a model, or of the network inside, is built upon."""
+    inside = getattr(getattr(model, "network", model), "module", model)
+    return {kind.__module__.split(".")[0] for kind in type(inside).__mro__}
 
 
 def _is_installed(name: str) -> bool:
