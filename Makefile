@@ -3,6 +3,7 @@
 # make bench  the engine beside GPflow and GPyTorch, in one run
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
 # make bench-paper  whole fits on the paper's data beside GPflow (RIO_UQ_DATA names the folder of the UCI files)
+# make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
 # make test   lint, types and all fast tests with coverage;  make test-slow  the slow ones
 # Each target sets up what it needs in .venv.
 
@@ -12,10 +13,11 @@ BIN := $(VENV)/bin
 EXTRAS_demo := demo
 EXTRAS_test := test
 EXTRAS_experiments := experiments
+EXTRAS_onnx := onnx
 
 export DATA TARGET
 
-.PHONY: demo paper test test-slow lint bench bench-paper bench-quality clean
+.PHONY: demo paper test test-slow lint bench bench-onnx bench-paper bench-quality clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -52,6 +54,9 @@ $(PEERS)/installed: benchmarks/requirements-peers.txt
 
 bench: $(VENV)/installed-demo $(PEERS)/installed
 	$(BIN)/python -m benchmarks.engine --peers-python $(PEERS)/bin/python
+
+bench-onnx: $(VENV)/installed-onnx
+	$(BIN)/python -m benchmarks.onnx_latency
 
 bench-paper: $(VENV)/installed-experiments $(PEERS)/installed
 	$(BIN)/python -m benchmarks.paper_fit --peers-python $(PEERS)/bin/python

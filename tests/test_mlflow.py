@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
@@ -162,6 +163,39 @@ def test_text_columns_by_a_pipeline(data, folder):
         function.predict(rows[60:].assign(colour="green"))
 
 
+def make_model(name):
+    if name == "forest":
+        return RandomForestRegressor(5, random_state=0)
+    module = pytest.importorskip(name)
+    if name == "catboost":
+        return module.CatBoostRegressor(iterations=5, verbose=0, allow_writing_files=False)
+    return (
+        module.XGBRegressor(n_estimators=5) if name == "xgboost" else module.LGBMRegressor(n_estimators=5, verbose=-1)
+    )
+
+
+@pytest.mark.parametrize("name", ["forest", "xgboost", "lightgbm", "catboost"])
+def test_trees_of_every_library_need_nothing_said(name, data, folder):
+    X, y = data
+    for place, model in (("unfitted", make_model(name)), ("fitted", make_model(name).fit(X[:30], y[:30]))):
+        rio = quick(model).fit(X[30:], y[30:])
+        assert_same(saved(rio, folder / place).predict(X), expected(rio, X))
+        library = "scikit-learn" if name == "forest" else name
+        assert f"\n{library}==" in (folder / place / "requirements.txt").read_text()
+
+
+def test_an_xgboost_model_stored_by_its_own_flavor(data, folder, tmp_path):
+    xgboost = pytest.importorskip("xgboost")
+    import mlflow.xgboost
+
+    X, y = pd.DataFrame(data[0], columns=NAMES), data[1]
+    booster = xgboost.train({"max_depth": 2}, xgboost.DMatrix(X, y), num_boost_round=5)
+    mlflow.xgboost.save_model(booster, tmp_path / "booster", pip_requirements=[f"xgboost=={xgboost.__version__}"])
+    rio = quick(booster.inplace_predict).fit(X, y)
+    assert_same(saved(rio, folder, base=tmp_path / "booster").predict(X), expected(rio, X))
+    assert f"xgboost=={xgboost.__version__}" in (folder / "requirements.txt").read_text()
+
+
 def onnx_linear():
     """ŷ = 2 x₀, in single precision, with the tensor ``hidden`` = 2 X before it."""
     onnx = pytest.importorskip("onnx")
@@ -208,7 +242,7 @@ def test_a_model_stored_by_another_flavor(data, folder, tmp_path):
     assert "scikit-learn==1.0" not in lines
     other = tmp_path / "other"
     mlflow.sklearn.save_model(Ridge(9.0).fit(X, y), other, pip_requirements=[], serialization_format="skops")
-    with pytest.raises(ValueError, match="not the one that was fitted or saved"):
+    with pytest.raises(ValueError, match=r"^base: the model is not the one that was fitted or saved"):
         rio_uq.mlflow.save_model(rio, tmp_path / "wrong", base=other)
     assert not (tmp_path / "wrong").exists()
 
@@ -220,7 +254,9 @@ def test_pickle_if_asked_for(data, folder):
         rio_uq.mlflow.save_model(rio, folder)
     assert not folder.exists()
     assert_same(saved(rio, folder, pickle=True).predict(X), expected(rio, X))
-    assert "cloudpickle==" in (folder / "requirements.txt").read_text()
+    required = (folder / "requirements.txt").read_text()
+    assert "cloudpickle==" in required
+    assert "skops" not in required
     np.testing.assert_array_equal(rio_uq.mlflow.load_model(folder).predict(X), rio.predict(X))
     replaced = rio_uq.mlflow.load_model(folder, estimator=double)
     np.testing.assert_array_equal(replaced.predict(X), rio.predict(X))

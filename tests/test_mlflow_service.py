@@ -1,5 +1,6 @@
 """A regressor that was logged to a real tracking store, and is served by MLflow over HTTP."""
 
+import doctest
 import http.client
 import json
 import os
@@ -95,6 +96,16 @@ def test_errors_leave_no_run_behind(data, rio, store):
     assert len(mlflow.search_runs()) == before
     assert len(mlflow.search_logged_models()) == models
     assert mlflow.active_run() is None
+
+
+def test_the_page_on_deployment(store):
+    for module in ("onnx", "onnxruntime"):
+        pytest.importorskip(module)
+    page = Path(__file__).parents[1] / "docs" / "deployment.md"
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    failed, attempted = doctest.testfile(str(page), module_relative=False, optionflags=flags)
+    assert attempted > 30
+    assert failed == 0
 
 
 class Service:
@@ -228,17 +239,19 @@ def assert_bad_requests_are_answered(service):
 
 
 def load(service):
-    """Single rows from several clients at once for a few seconds, all of which have to be answered."""
+    """The same row from several clients at once for a few seconds: every answer has to come, and to be the same."""
 
     def client(_):
-        statuses = []
+        answers = []
         with service.connection() as connection:
-            while time.perf_counter() < began + LOAD_SECONDS or not statuses:
-                statuses.append(service.ask_by(connection, {"dataframe_records": [ROW]})[0])
-        return statuses
+            while time.perf_counter() < began + LOAD_SECONDS or not answers:
+                answers.append(service.ask_by(connection, {"dataframe_records": [ROW]}))
+        return answers
 
     began = time.perf_counter()
     with ThreadPoolExecutor(CLIENTS) as pool:
-        statuses = [status for of_client in pool.map(client, range(CLIENTS)) for status in of_client]
-    assert set(statuses) == {200}
-    return len(statuses), time.perf_counter() - began
+        answers = [answer for of_client in pool.map(client, range(CLIENTS)) for answer in of_client]
+    seconds = time.perf_counter() - began
+    assert {status for status, _ in answers} == {200}
+    assert len({text for _, text in answers}) == 1
+    return len(answers), seconds

@@ -287,6 +287,52 @@ def test_onnx_model_inside(data, path, tmp_path):
         rio.save(path, model_file=tmp_path / "wrong.onnx")
     with pytest.raises(ValueError, match=r"\.onnx or \.skops"):
         rio.save(path, model_file=tmp_path / "model.pt")
+    (tmp_path / "no.onnx").write_bytes(b"garbage")
+    with pytest.raises(FormatError, match=r"no\.onnx: the model cannot be loaded"):
+        rio.save(path, model_file=tmp_path / "no.onnx")
+
+
+def test_weights_outside_of_the_folder_are_never_read(data, path, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    X, y = data
+    model = onnx.load_model_from_string(onnx_linear([3.0, 0.0, 0.0], 1.0))
+    weights = model.graph.initializer[0]
+    weights.ClearField("raw_data")
+    weights.data_location = onnx.TensorProto.EXTERNAL
+    weights.external_data.add(key="location", value="../../secret")
+    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
+    rio = regressor().fit(X, y)
+    with pytest.raises(FormatError, match=r"model\.onnx: the model cannot be loaded"):
+        rio.save(path, model_file=tmp_path / "model.onnx")
+    with pytest.raises(FormatError, match="base: the model cannot be loaded"):
+        rio_uq.onnx.export(rio, tmp_path / "rio.onnx", base=model.SerializeToString())
+    assert sorted(os.listdir(tmp_path)) == ["model.onnx"]
+
+
+def test_weights_in_a_file_beside_are_taken_in(data, path, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    X, y = data
+    model = onnx.load_model_from_string(onnx_linear([3.0, 0.0, 0.0], 1.0))
+    beside = {"save_as_external_data": True, "location": "weights", "size_threshold": 0}
+    onnx.save_model(model, tmp_path / "model.onnx", **beside)
+    rio = regressor().fit(X, y)
+    rio.save(path, model_file=tmp_path / "model.onnx")
+    (tmp_path / "weights").unlink()
+    np.testing.assert_allclose(rio_uq.load(path).predict(X), rio.predict(X), rtol=1e-5, atol=1e-5)
+
+
+def test_names_that_cannot_be_written_to_are_said(data, tmp_path):
+    rio = regressor().fit(*data)
+    for write in (rio.save, lambda path: rio_uq.onnx.export(rio, path)):
+        with pytest.raises(IsADirectoryError, match="is a folder: give the name of a file in it"):
+            write(tmp_path)
+        with pytest.raises(FileNotFoundError, match=r"no folder .*missing to write model\.rio to"):
+            write(tmp_path / "missing" / "model.rio")
+    assert not os.listdir(tmp_path)
+    with pytest.raises(TypeError, match="a fitted RIORegressor is needed; got Ridge"):
+        rio_uq.onnx.export(Ridge().fit(*data))
 
 
 @pytest.mark.parametrize(("kind", "package"), [("onnx", "onnxruntime"), ("skops", "skops")])

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import StackingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -221,3 +222,12 @@ def test_html_representation_names_the_model(friedman):
     shown = RIORegressor(Ridge()).fit(*friedman)._repr_html_()
     assert "RIORegressor" in shown
     assert "Ridge" in shown
+
+
+@pytest.mark.parametrize("combine", ["average", "refit"])
+def test_an_ensemble_that_has_no_predict_before_it_is_fitted(combine, friedman):
+    stack = StackingRegressor([("ridge", Ridge()), ("plain", LinearRegression())])
+    assert not hasattr(stack, "predict")
+    rio = RIORegressor(stack, combine=combine, noise="constant", max_iter=20, tol=1e-2).fit(*friedman)
+    assert rio.predict(friedman[0]).shape == (120,)
+    assert not hasattr(stack, "predict")

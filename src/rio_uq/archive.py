@@ -100,7 +100,11 @@ def write_archive(
 @contextmanager
 def written_in_one_step(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to, which takes its name when all is written; an error leaves what was there before."""
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(os.fsdecode(path)))
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder: give the name of a file in it")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to: make it first")
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)

@@ -23,12 +23,22 @@ NOT_AS_THEY_ARE = {
 """Models of other libraries that do not take X, and what to do instead."""
 
 
+def is_estimator(model: Any) -> bool:
+    """Whether the model can be fitted and then asked, as estimators of scikit-learn can.
+
+    Some have no ``predict`` before they are fitted, a StackingRegressor for one; but their class has.
+    """
+    if isinstance(model, type) or not all(hasattr(model, name) for name in ("fit", "get_params")):
+        return False
+    return hasattr(model, "predict") or hasattr(type(model), "predict")
+
+
 def needs_fit(model: Any) -> bool:
     """Whether the model is a scikit-learn estimator that has not been fitted yet.
 
     Anything else (a callable, a network of another library, a fitted estimator) is used as it is.
     """
-    if isinstance(model, type) or not all(hasattr(model, name) for name in ("fit", "predict", "get_params")):
+    if not is_estimator(model):
         return False
     if callable(getattr(model, "is_fitted", None)):
         return not model.is_fitted()
@@ -55,7 +65,8 @@ def check_takes_X(model: Any) -> None:
 def fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | None) -> Any:
     """The model itself, or a fitted clone of it if it needs one."""
     check_takes_X(model)
-    if isinstance(model, type) or (model is not None and not hasattr(model, "predict") and not callable(model)):
+    needs_no_check = model is None or is_estimator(model)
+    if isinstance(model, type) or not (needs_no_check or hasattr(model, "predict") or callable(model)):
         raise TypeError(
             f"estimator has to be a model with a predict method, or a function from X to predictions; got {model!r}"
         )

@@ -45,8 +45,7 @@ class FoldAverage:
 
 def can_be_refitted(model: Any) -> bool:
     """Whether the model is an estimator that can be cloned and fitted to other rows."""
-    is_estimator = all(hasattr(model, name) for name in ("fit", "predict", "get_params"))
-    return is_estimator and not isinstance(model, type | FrozenEstimator)
+    return base_model.is_estimator(model) and not isinstance(model, FrozenEstimator)
 
 
 def check_can_be_refitted(model: Any) -> None:

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples
 
 from rio_uq import metrics
-from rio_uq.parcel import has_model, read_parcel, requirements, write_parcel
+from rio_uq.parcel import REGRESSOR, has_model, read_parcel, requirements, write_parcel
 from rio_uq.persistence import STORED
 from rio_uq.pyfunc import ErrorBars, InputForm
-from rio_uq.validation import check_flag, check_levels
+from rio_uq.validation import check_flag, check_levels, check_regressor
 
 MODULE, FORM = "rio_uq.mlflow", "form.json"
 EXAMPLE_ROWS = 5
@@ -82,7 +82,7 @@ def log_model(
     mlflow.models.model.ModelInfo
     """
     mlflow = _import_mlflow()
-    check_is_fitted(rio)
+    check_regressor(rio)
     if y is not None and X is None:
         raise ValueError("y was given without X: metrics need the rows that y belongs to")
     level = _level(confidence_level)
@@ -131,15 +131,15 @@ def save_model(
         to an .onnx or .skops file, or the folder or address of a model that another flavor of MLflow has stored
         (``mlflow.xgboost.save_model``, say). False: not at all; requests bring its predictions.
     trusted : sequence of str
-        Names of types that skops may load beside those that it knows to be safe. They are written down with the model,
-        and trusted wherever it is loaded.
+        Names of types that skops may load beside those of scikit-learn and the like, of functions or classes of your
+        own, say. They are written down with the model, and trusted wherever it is loaded.
     pickle : bool
         Pickle the whole regressor instead, if there is no other way. Whoever loads it runs what is in it.
     **options
         As in ``mlflow.pyfunc.save_model``: ``metadata``, ``extra_pip_requirements`` and the like.
     """
     mlflow = _import_mlflow()
-    check_is_fitted(rio)
+    check_regressor(rio)
     level, rows = _level(confidence_level), _example(rio, X, y_pred, groups)
     with _prepared(mlflow, rio, rows, level, base, trusted, pickle, options) as parts:
         mlflow.pyfunc.save_model(path=os.fspath(path), **parts)
@@ -166,7 +166,7 @@ def _prepared(
         (data / FORM).write_text(json.dumps({"form": form.to_dict(), "confidence_level": level}, indent=1))
         example = form.joined(*rows)
         answer = _checked_answer(rio, data, example, form, level)
-        own = requirements(data) + list(options.get("extra_pip_requirements") or ())
+        own = requirements(rio, data) + list(options.get("extra_pip_requirements") or ())
         yield {
             "loader_module": MODULE,
             "data_path": str(data),
@@ -240,7 +240,11 @@ def _example(rio: Any, X: Any, y_pred: Any, groups: Any) -> tuple[Any, Any, Any]
 
 def _checked_answer(rio: Any, folder: Path, example: Any, form: InputForm, level: float) -> Any:
     """The error bars of the example, which regressor and stored regressor have to agree on."""
-    found = ErrorBars(read_parcel(folder), form, level).table(example)
+    try:
+        stored = read_parcel(folder)
+    except ValueError as error:  # the name of a file that nobody will see is no help
+        raise ValueError(f"base: {str(error).removeprefix(f'{folder / REGRESSOR}: ')}") from error
+    found = ErrorBars(stored, form, level).table(example)
     if rio.estimator_ is None and not form.y_pred:  # the model is known only from where it is stored
         return found
     expected = ErrorBars(rio, form, level).table(example)

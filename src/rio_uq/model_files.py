@@ -6,11 +6,13 @@ Neither runs code from the file: an ONNX graph is data for a runtime, and skops 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from rio_uq.adapters import NetworkModel
+from rio_uq.archive import FormatError
 from rio_uq.networks import OnnxNetwork, onnx_bytes
 
 KINDS = ("onnx", "skops")
@@ -31,7 +33,26 @@ def kind_of(name: str) -> str:
 
 def read_model(path: str | os.PathLike[str], kind: str) -> bytes:
     """The bytes of a model file, with the weights that an ONNX file keeps in files beside it."""
-    return onnx_bytes(path) if kind == "onnx" else Path(path).read_bytes()
+    if kind == "skops":
+        return Path(path).read_bytes()
+    with _named(os.fspath(path)):
+        return onnx_bytes(path)
+
+
+def open_model(where: str, kind: str, content: bytes, trusted: Sequence[str] = ()) -> Any:
+    """As `load_model`, with errors that say where the model comes from."""
+    with _named(where):
+        return load_model(kind, content, trusted)
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    try:
+        yield
+    except (ImportError, OSError):
+        raise
+    except Exception as error:  # each tool has errors of its own
+        raise FormatError(f"{where}: the model cannot be loaded: {error}") from error
 
 
 def load_model(kind: str, content: bytes, trusted: Sequence[str] = ()) -> Any:

@@ -6,17 +6,16 @@ import os
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from rio_uq.archive import written_in_one_step
 from rio_uq.features import Columns, Transformed
 from rio_uq.fingerprint import check_model, predictions_of
 from rio_uq.layers import OnnxTensor
-from rio_uq.model_files import load_model
+from rio_uq.model_files import open_model
 from rio_uq.onnx_graph import Graph, predict
 from rio_uq.onnx_merge import Part, common_opsets, shape
 from rio_uq.table_encoder import TableEncoder
-from rio_uq.validation import check_choice, check_levels
+from rio_uq.validation import check_choice, check_levels, check_regressor
 
 OPSET, IR_VERSION = 17, 8
 
@@ -67,7 +66,7 @@ def export(
     >>> [value.name for value in model.graph.input], [value.name for value in model.graph.output]
     (['X', 'y_pred'], ['mean', 'std', 'lower_0.5', 'upper_0.5', 'lower_0.9', 'upper_0.9'])
     """
-    check_is_fitted(rio)
+    check_regressor(rio)
     check_choice(dtype, "dtype", ("float64", "float32"))
     chosen = np.atleast_1d(check_levels(levels, "levels")).tolist()
     if len({f"{level:.12g}" for level in chosen}) != len(chosen):
@@ -218,7 +217,7 @@ def _check_base(rio: Any, base: Part) -> None:
     """Raise unless the base predicts what the model does, where there is a model to ask."""
     if rio.estimator_ is not None and rio._sample is not None:
         expected = predictions_of(rio, rio.estimator_, rio._sample.rebuilt())
-        check_model(rio, load_model("onnx", base.plain.SerializeToString()), expected, "base")
+        check_model(rio, open_model("base", "onnx", base.plain.SerializeToString()), expected, "base")
 
 
 def _names(rio: Any) -> str:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from rio_uq import base_model
-from rio_uq.archive import FORMAT, FORMAT_VERSION, Archive, FormatError, read_archive, write_archive
+from rio_uq.archive import FORMAT, FORMAT_VERSION, Archive, read_archive, write_archive
 from rio_uq.explain import KnownRows
 from rio_uq.features import Extractor, Transformed
 from rio_uq.fingerprint import LIBRARIES, SampleRows, check_model, disagreement, predictions_of
-from rio_uq.model_files import KINDS, kind_of, load_model, read_model
+from rio_uq.model_files import KINDS, kind_of, open_model, read_model
 from rio_uq.options import check_options
 from rio_uq.stored_features import NotPlainError, as_plain, read_extractor, write_extractor
 from rio_uq.stored_fields import Array, Arrays, Fields, member
@@ -142,7 +142,7 @@ def load(
         model = (
             None
             if stored_model is None
-            else _opened(f"{archive.path}, member model.{stored_model[0]}", *stored_model, trusted)
+            else open_model(f"{archive.path}, member model.{stored_model[0]}", *stored_model, trusted)
         )
     rio.estimator = rio.estimator_ = _fitted_model(model)
     _check_agreement(rio, archive.path, check)
@@ -170,7 +170,7 @@ def _save(
     if model_file is not None:
         manifest["model"] = kind = kind_of(os.fspath(model_file))
         blobs[f"model.{kind}"] = content = read_model(model_file, kind)
-        inside = _opened(os.fspath(model_file), kind, content, trusted)
+        inside = open_model(os.fspath(model_file), kind, content, trusted)
     manifest["check"] = _write_check(rio, inside if model is None else model, put)
     if inside is not None and model is not None and rio._sample is not None:
         check_model(rio, inside, arrays[member("check/y_pred")], os.fspath(model_file))
@@ -334,15 +334,6 @@ def _take_model(manifest: Fields, archive: Archive) -> tuple[str, bytes] | None:
     for name in blobs:
         archive.fail(name, "unknown")
     return found
-
-
-def _opened(where: str, kind: str, content: bytes, trusted: Sequence[str]) -> Any:
-    try:
-        return load_model(kind, content, trusted)
-    except ImportError:
-        raise
-    except Exception as error:  # each tool has errors of its own
-        raise FormatError(f"{where}: the model cannot be loaded: {error}") from error
 
 
 def _fitted_model(model: Any) -> Any:

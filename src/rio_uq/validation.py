@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 MAX_NAMED = 5
 LARGEST = 1e150
@@ -51,6 +52,15 @@ def to_numeric(values: Any, name: str) -> NDArray[np.float64]:
     except (TypeError, ValueError) as error:
         example = array.flat[0] if array.size else None
         raise ValueError(f"{name} has to be numbers; got {array.dtype.name} such as {example!r}") from error
+
+
+def check_regressor(value: Any) -> None:
+    """Raise unless the value is a fitted RIORegressor."""
+    from rio_uq.regressor import RIORegressor
+
+    if not isinstance(value, RIORegressor):
+        raise TypeError(f"a fitted RIORegressor is needed; got {value!r}")
+    check_is_fitted(value)
 
 
 def check_choice(value: Any, name: str, known: Collection[str]) -> None:
