@@ -56,7 +56,7 @@ def fit(
         bool,
         typer.Option(
             "--cross-fit",
-            help="Residuals of clones of the model, each fitted to other rows. For TRAIN that the model was fitted to; "
+            help="Residuals of clones of the model, each fitted to other rows. For rows that the model was fitted to; "
             "the model itself still predicts. Needs a scikit-learn model.",
             rich_help_panel=shared.MODEL,
         ),
