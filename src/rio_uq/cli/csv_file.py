@@ -75,7 +75,7 @@ class CsvFile:
                     file,
                     arrow_csv.ReadOptions(
                         use_threads=False,
-                        block_size=BLOCK_BYTES,
+                        block_size=max(BLOCK_BYTES, 32 * sum(len(name) + 1 for name in self.names)),
                         column_names=own,
                         skip_rows_after_names=1,
                         encoding="utf-8" if self.encoding == "utf-8-sig" else self.encoding,
