@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -126,6 +127,8 @@ def fit(
     csv_options = CsvOptions(separator, encoding, decimal)
     trusted = split_names(trust_types)
     opened = None if model is None else open_model(model, trust_pickle=trust_pickle, trusted=trusted)
+    if opened is not None:
+        _check_can_be_stored(opened, store_model)
     data = read_training_data(train, csv_options, target, pred_column, opened, split_names(features), split_names(drop))
     rio = _fitted(data, opened, cross_fit=cross_fit, kernel=kernel.value, ard=ard, inducing=inducing, seed=seed)
     if calibrate_with is not None:
@@ -141,6 +144,17 @@ def _check_usage(pred_column: str | None, model: str | None, cross_fit: bool) ->
         )
     if cross_fit and model is None:
         raise typer.BadParameter("the model is needed, to fit clones of it: give --model", param_hint="--cross-fit")
+
+
+def _check_can_be_stored(model: OpenedModel, store_model: bool) -> None:
+    """A model that is not fitted yet is fitted here, and lost unless it is stored."""
+    from rio_uq.base_model import needs_fit
+
+    if needs_fit(model.model):
+        if not store_model:
+            raise typer.BadParameter(f"{model.name} is not fitted yet: it is fitted here, and has to be stored")
+        if find_spec("skops") is None:
+            raise UserError(f"{model.name} is fitted here, and stored by skops: pip install 'rio-uq[skops]'")
 
 
 def _fitted(
@@ -181,7 +195,7 @@ def _calibrate(rio: Any, data: Any, path: Path, csv_options: Any, method: str) -
 
     opened = Opened(rio, data.table, data.table.prediction is None)
     rows = Rows(TableFile(path, csv_options), opened, with_target=True, skip_bad=None)
-    blocks = [(block, predictions(rio, block)) for block in rows.blocks(f"reading {path.name}")]
+    blocks = [(block, predictions(rio, block)) for block in rows.blocks(f"reading {path.name}") if len(block.X)]
     rows.tell()
     if not blocks:
         raise UserError(f"{path} has no rows to calibrate with")
@@ -205,7 +219,8 @@ def _save(
 
     content, kind = (None, None) if model is None else (model.content, model.kind)
     if model is not None and rio.estimator_ is not model.model:  # it was not fitted, and is now
-        content, kind = _as_skops(rio.estimator_), "skops"
+        content, trusted = _as_skops(rio.estimator_, trusted)
+        kind = "skops"
     with tempfile.TemporaryDirectory() as folder:
         inside = None
         if content is not None and kind is not None and store_model:
@@ -217,12 +232,18 @@ def _save(
         note(f"the model is not in {output}: give predict the same --model again, or --pred-column")
 
 
-def _as_skops(model: Any) -> bytes:
-    try:
-        from skops import io
-    except ImportError as error:
-        raise UserError("a model that is fitted here is stored by skops: pip install 'rio-uq[skops]'") from error
-    return bytes(io.dumps(model))
+def _as_skops(model: Any, trusted: Sequence[str]) -> tuple[bytes, list[str]]:
+    """A model that was fitted here, and all of its types: it comes from nowhere else."""
+    from skops import io
+
+    from rio_uq.model_files import OWN_TYPES
+
+    content = bytes(io.dumps(model))
+    types = sorted({*io.get_untrusted_types(data=content)} - {*OWN_TYPES})
+    asked = [name for name in types if name not in trusted]
+    if asked:
+        note(f"predict will ask for --trust-types {','.join(types)}, types of the model that skops does not know")
+    return content, types
 
 
 def _report(rio: Any, data: Any, output: Path) -> None:
