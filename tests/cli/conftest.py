@@ -1,13 +1,13 @@
 """A table, a fitted file, and a way to run commands."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pandas as pd
 import pytest
 
-pytest.importorskip("typer")
-pytest.importorskip("pyarrow")
-
-from typer.testing import CliRunner
+if find_spec("typer") is None:  # the extra is not installed
+    collect_ignore_glob = ["test_*.py"]
 
 
 def make_table(n_rows, seed=0):
@@ -36,6 +36,8 @@ def fresh():
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """Run a command in an empty folder; the result has exit_code, stdout and stderr."""
+    from typer.testing import CliRunner
+
     from rio_uq.cli.app import app
 
     monkeypatch.chdir(tmp_path)
@@ -57,6 +59,8 @@ FIT = ("--target", "price", "--pred-column", "yhat", "--drop", "id")
 @pytest.fixture(scope="session")
 def rio_file(train, tmp_path_factory):
     """price.rio, made by fit."""
+    from typer.testing import CliRunner
+
     from rio_uq.cli.app import app
 
     folder = tmp_path_factory.mktemp("fitted")

@@ -140,17 +140,12 @@ def test_export_is_a_graph_with_the_same_answers(run, rio_file, fresh):
     np.testing.assert_allclose(np.hstack([mean, std]), np.column_stack(expected), rtol=1e-8)
 
 
-def test_demo_runs_the_commands_it_shows(run, tmp_path):
-    said = run("demo", "-o", "here").stdout
-    assert "$ rio-uq fit here/train.csv --target 'worst radius' --pred-column yhat -o here/radius.rio" in said
-    assert "RMSE" in said
-    assert {path.name for path in (tmp_path / "here").iterdir()} == {
-        "train.csv",
-        "test.csv",
-        "radius.rio",
-        "predictions.csv",
-    }
-    assert "--force" in run("demo", "-o", "here", code=1).stderr
+def test_demo_keeps_what_is_there(run, tmp_path):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "test.csv").write_text("precious")
+    assert "here/test.csv exist already" in run("demo", "-o", "here", code=1).stderr
+    assert [path.name for path in (tmp_path / "here").iterdir()] == ["test.csv"]
+    assert "is no folder" in run("demo", "-o", "here/test.csv", code=1).stderr
 
 
 def test_nothing_is_overwritten_without_force(run, rio_file, train, fresh, tmp_path):
@@ -289,3 +284,75 @@ def test_numbers_and_text_in_one_column(run, train):
     )
     refused = run("fit", "t.csv", *FIT, "-o", "a.rio", code=1).stderr
     assert "column 'size' holds numbers, and in 1 rows text ('?')" in refused
+
+
+def test_a_kernel_that_does_not_look_at_features(run, train, fresh):
+    train.to_csv("train.csv", index=False)
+    fresh.to_csv("new.csv", index=False)
+    run("fit", "train.csv", *FIT, "--kernel", "output", "-o", "price.rio")
+    run("predict", "new.csv", "--rio", "price.rio", "-o", "out.csv")
+    X = fresh[["size", "age", "city"]]
+    np.testing.assert_allclose(
+        pd.read_csv("out.csv")["mean"], rio_uq.load("price.rio").predict(X, y_pred=fresh["yhat"])
+    )
+
+
+def test_calibration_rows_that_cannot_be_used(run, train, fresh):
+    train.to_csv("train.csv", index=False)
+    fresh.assign(size=np.nan).to_csv("calib.csv", index=False)
+    refused = run("fit", "train.csv", *FIT, "--calibrate-with", "calib.csv", "--inducing", 5, "-o", "a.rio", code=1)
+    assert "calib.csv, column 'size', row 1, 2, 3, 4, 5 …: '' where no row had a gap" in refused.stderr
+    assert "--skip-bad-rows" not in refused.stderr
+    fresh[:0].to_csv("calib.csv", index=False)
+    refused = run("fit", "train.csv", *FIT, "--calibrate-with", "calib.csv", "--inducing", 5, "-o", "a.rio", code=1)
+    assert "no rows to calibrate with" in refused.stderr
+
+
+def test_rows_without_outcome_or_prediction_are_left_out_of_fit(run, train):
+    train = train.copy()
+    train.loc[:9, "price"] = np.nan
+    train.loc[5:14, "yhat"] = np.nan
+    train.to_csv("train.csv", index=False)
+    said = run("fit", "train.csv", *FIT, "--inducing", 5, "-o", "price.rio")
+    assert "10 of 120 rows have no number in 'price'" in said.stderr
+    assert "5 of 120 rows have no number in 'yhat'" in said.stderr
+    assert "fitted to 105 rows" in said.stdout
+
+
+def test_a_link_stays_a_link(run, rio_file, fresh, tmp_path):
+    fresh.to_csv("new.csv", index=False)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out.csv").symlink_to(tmp_path / "elsewhere" / "real.csv")
+    run("predict", "new.csv", "--rio", rio_file, "-o", "out.csv")
+    assert (tmp_path / "out.csv").is_symlink()
+    assert len(pd.read_csv(tmp_path / "elsewhere" / "real.csv")) == 80
+
+
+def test_where_an_error_comes_from_is_shown_on_request(rio_file, tmp_path):
+    from typer.testing import CliRunner
+
+    from rio_uq.cli.app import app
+
+    arguments = ["--debug", "export", str(rio_file), "-o", str(tmp_path / "price.bin")]
+    said = CliRunner().invoke(app, arguments)
+    assert said.exit_code == 1
+    assert "Traceback" in said.stderr
+    assert "end in .onnx" in said.stderr
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        [],
+        {"columns": []},
+        {"target": 1, "prediction": None, "model": None, "columns": [{"name": "a", "kind": "number"}]},
+    ],
+)
+def test_a_damaged_description_of_the_table(stored, run, rio_file, fresh):
+    fresh.to_csv("new.csv", index=False)
+    rio_uq.load(rio_file).save("damaged.rio", metadata={"table": stored})
+    assert "is damaged" in run("predict", "new.csv", "--rio", "damaged.rio", "-o", "out.csv", code=1).stderr
+
+
+def test_version(run):
+    assert run("--version").stdout == f"rio-uq {rio_uq.__version__}\n"

@@ -169,6 +169,17 @@ def test_a_model_that_is_not_fitted_is_fitted_and_stored(run, tables):
     np.testing.assert_allclose(pd.read_csv("out.csv")["y_pred"], expected)
 
 
+def test_a_model_that_is_fitted_here_is_never_lost(run, tables):
+    joblib.dump(ExtraTreesRegressor(5, random_state=0), "model.joblib")
+    given = ("--model", "model.joblib", "--trust-pickle", "--features", "size,age")
+    assert "has to be stored" in run(*FIT, *given, "--no-store-model", code=2).stderr
+    assert "--trust-types sklearn.tree._tree.Tree" in run(*FIT, *given).stderr
+    run(*PREDICT, "--trust-types", "sklearn.tree._tree.Tree")
+    train, fresh = tables
+    expected = ExtraTreesRegressor(5, random_state=0).fit(train[["size", "age"]], train["price"])
+    np.testing.assert_allclose(pd.read_csv("out.csv")["y_pred"], expected.predict(fresh[["size", "age"]]))
+
+
 def test_features_that_the_model_does_not_take(run, tables):
     train, _ = tables
     skops.io.dump(LinearRegression().fit(train[["size"]], train["price"]), "model.skops")

@@ -86,12 +86,12 @@ def test_names_and_no_rows(ending, run, rio_file, fresh, tmp_path):
 
 
 def test_a_wide_table(run, train, tmp_path):
-    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(len(train), 3000)).round(3)).add_prefix("sensor ")
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(len(train), 1000)).round(3)).add_prefix("sensor ")
     wide = pd.concat([train, wide], axis=1)
     wide.to_csv("wide.csv", index=False)
     run("fit", "wide.csv", *FIT[:4], "--features", "size,age", "--inducing", 5, "-o", "price.rio")
     run("predict", "wide.csv", "--rio", "price.rio", "-o", "out.parquet")
-    assert pd.read_parquet("out.parquet").shape == (120, 3006 + 4)
+    assert pd.read_parquet("out.parquet").shape == (120, 1006 + 4)
 
 
 def test_a_table_with_every_kind_of_column(run, rio_file, fresh, tmp_path):
@@ -118,3 +118,21 @@ def test_text_of_csv_is_what_other_readers_read(run, rio_file, fresh, tmp_path):
     (tmp_path / "new.csv").write_text(buffer.getvalue(), newline="")
     run("predict", "new.csv", "--rio", rio_file, "-o", "out.csv")
     assert set(pd.read_csv("out.csv")["id"]) == {'plain, "quoted"\r\nnext'}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_types_are_kept_where_there_are_no_rows(ending, run, rio_file, fresh):
+    getattr(fresh[:0], f"to_{ending}")(f"new.{ending}")
+    run("predict", f"new.{ending}", "--rio", rio_file, "-o", f"out.{ending}")
+    found = getattr(pd, f"read_{ending}")(f"out.{ending}")
+    pd.testing.assert_series_equal(found.dtypes[:6], getattr(pd, f"read_{ending}")(f"new.{ending}").dtypes)
+
+
+def test_a_wide_parquet_file_comes_in_smaller_blocks(tmp_path):
+    from rio_uq.cli.csv_file import CsvOptions
+    from rio_uq.cli.tables import BLOCK_CELLS, TableFile
+
+    pd.DataFrame(np.zeros((5000, 600))).add_prefix("x").to_parquet(tmp_path / "wide.parquet")
+    sizes = [block.num_rows for block in TableFile(tmp_path / "wide.parquet", CsvOptions()).blocks("")]
+    assert sum(sizes) == 5000
+    assert max(sizes) * 600 <= BLOCK_CELLS

@@ -102,7 +102,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
                 warnings.filterwarnings("ignore", message="X has feature names")
                 warnings.showwarning = lambda message, *_args, **_kwargs: note(str(message), label="warning")
                 function(*args, **kwargs)
-        except (KeyboardInterrupt, BrokenPipeError, Exception) as error:
+        except (KeyboardInterrupt, Exception) as error:
             raise typer.Exit(_explain(error)) from None
 
     return run
@@ -113,7 +113,7 @@ def _explain(error: BaseException) -> int:
     if isinstance(error, typer.Exit | typer.Abort | typer.BadParameter):
         raise error
     if isinstance(error, KeyboardInterrupt):
-        note("stopped; nothing was written", label="error")
+        note("stopped", label="error")
         return 130
     if isinstance(error, BrokenPipeError):  # the reader of stdout has gone, which is no fault
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+from pyarrow import compute as pc
 from pyarrow import csv as arrow_csv
 
 from rio_uq.cli.console import UserError
@@ -23,6 +24,8 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 """With the codec that each of them stands for; the marks of UTF-32 begin with those of UTF-16."""
+
+BYTES_A_LETTER = {"utf-16": 2, "utf-32": 4}
 
 
 @dataclass(frozen=True)
@@ -62,8 +65,8 @@ class CsvFile:
         return chosen, names
 
     def blocks(self) -> Iterator[tuple[pa.Table, float]]:
-        """Tables of text, and the share of the file that has been read."""
-        size = max(self.path.stat().st_size, 1)
+        """Tables of text, and about which share of the file they are."""
+        done, size = 0, max(self.path.stat().st_size, 1) // BYTES_A_LETTER.get(self.encoding[:6], 1)
         # Names repeat in no table that gets here, but pyarrow is given its own, so that odd ones cannot matter.
         own = [f"c{i}" for i in range(len(self.names))]
         try:
@@ -72,7 +75,7 @@ class CsvFile:
                     file,
                     arrow_csv.ReadOptions(
                         use_threads=False,
-                        block_size=BLOCK_BYTES,
+                        block_size=max(BLOCK_BYTES, 32 * sum(len(name) + 1 for name in self.names)),
                         column_names=own,
                         skip_rows_after_names=1,
                         encoding="utf-8" if self.encoding == "utf-8-sig" else self.encoding,
@@ -81,7 +84,10 @@ class CsvFile:
                     arrow_csv.ConvertOptions(column_types=dict.fromkeys(own, pa.string()), strings_can_be_null=False),
                 )
                 for batch in reader:
-                    yield pa.table(batch.columns, names=self.names), min(file.tell() / size, 1.0)
+                    # pyarrow reads far ahead, so that the place in the file says nothing.
+                    done += sum(pc.sum(pc.binary_length(column)).as_py() or 0 for column in batch.columns)
+                    done += batch.num_rows * batch.num_columns
+                    yield pa.table(batch.columns, names=self.names), min(done / max(size, 1), 1.0)
         except UnicodeError as error:
             raise self._wrong_encoding() from error
         except pa.ArrowInvalid as error:

@@ -51,7 +51,9 @@ def demo(
         ["evaluate", test, "--rio", rio],
     ):
         say(f"\n$ rio-uq {shlex.join(arguments)}")
-        app(arguments, standalone_mode=False)
+        code = app(arguments, standalone_mode=False)
+        if code:
+            raise typer.Exit(code)
     say(f"\nNext: rio-uq info {rio}")
 
 

@@ -39,52 +39,37 @@ def evaluate(
       rio-uq evaluate test.csv --rio price.rio --level 0.8 --json
     """
     from rio_uq.cli.csv_file import CsvOptions
+    from rio_uq.cli.predict import check_levels
+    from rio_uq.cli.rows import Rows
+    from rio_uq.cli.tables import TableFile
 
-    found = measured(
-        test,
-        rio,
-        levels=level,
-        target=target,
-        pred_column=pred_column,
-        model=model,
-        skip_bad=skip_bad_rows,
-        trust_pickle=trust_pickle,
-        trusted=split_names(trust_types),
-        csv_options=CsvOptions(separator, encoding, decimal),
-    )
-    say_json(json.dumps(found, indent=2)) if as_json else say(_as_table(found))
+    trusted = split_names(trust_types)
+    opened = with_target(rio, target, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=trusted)
+    check_levels(opened.rio, level)
+    file = TableFile(test, CsvOptions(separator, encoding, decimal))
+    found = measured(opened, Rows(file, opened, with_target=True, skip_bad=skip_bad_rows), level)
+    if as_json:
+        say_json(json.dumps(found, indent=2))
+    else:
+        say(_as_table(found))
 
 
-def measured(
-    path: Any,
-    rio: Any,
-    *,
-    levels: list[float],
-    target: str | None,
-    pred_column: str | None,
-    model: str | None,
-    skip_bad: bool,
-    trust_pickle: bool,
-    trusted: list[str],
-    csv_options: Any,
-) -> dict[str, Any]:
+def measured(opened: Any, rows: Any, levels: list[float]) -> dict[str, Any]:
     """The measures, by name."""
     import numpy as np
 
-    from rio_uq.cli.predict import _check_levels, answers
-    from rio_uq.cli.rows import Rows, predictions
-    from rio_uq.cli.tables import TableFile
+    from rio_uq.cli.predict import answers
+    from rio_uq.cli.rows import predictions
 
-    opened = with_target(rio, target, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=trusted)
-    _check_levels(opened.rio, levels)
-    rows = Rows(TableFile(path, csv_options), opened, with_target=True, skip_bad=skip_bad)
     columns = []
     for block in rows.blocks("evaluating"):
         y_pred = predictions(opened.rio, block) if len(block.X) else np.empty(0)
         columns.append([block.y, y_pred, *answers(opened, block, levels)[int(opened.has_model) :]])
     rows.tell()
     if not sum(len(block[0]) for block in columns):
-        raise UserError(f"{path} has no rows with a number in {opened.table.target!r}: there is nothing to measure")
+        raise UserError(
+            f"{rows.file.path} has no rows with a number in {opened.table.target!r}: there is nothing to measure"
+        )
     y, y_pred, mean, std, *bounds = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     return _measures(opened.rio, y, y_pred, mean, std, bounds, levels)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -56,7 +56,7 @@ def fit(
         bool,
         typer.Option(
             "--cross-fit",
-            help="Residuals of clones of the model, each fitted to other rows. For TRAIN that the model was fitted to; "
+            help="Residuals of clones of the model, each fitted to other rows. For rows that the model was fitted to; "
             "the model itself still predicts. Needs a scikit-learn model.",
             rich_help_panel=shared.MODEL,
         ),
@@ -121,12 +121,15 @@ def fit(
     _check_usage(pred_column, model, cross_fit)
     from rio_uq.cli.csv_file import CsvOptions
     from rio_uq.cli.output import check_output
+    from rio_uq.cli.training_data import read_training_data
 
     check_output(output, force=force)
     csv_options = CsvOptions(separator, encoding, decimal)
     trusted = split_names(trust_types)
     opened = None if model is None else open_model(model, trust_pickle=trust_pickle, trusted=trusted)
-    data = _read(train, csv_options, target, pred_column, opened, split_names(features), split_names(drop))
+    if opened is not None:
+        _check_can_be_stored(opened, store_model)
+    data = read_training_data(train, csv_options, target, pred_column, opened, split_names(features), split_names(drop))
     rio = _fitted(data, opened, cross_fit=cross_fit, kernel=kernel.value, ard=ard, inducing=inducing, seed=seed)
     if calibrate_with is not None:
         _calibrate(rio, data, calibrate_with, csv_options, calibration_method.value)
@@ -143,74 +146,19 @@ def _check_usage(pred_column: str | None, model: str | None, cross_fit: bool) ->
         raise typer.BadParameter("the model is needed, to fit clones of it: give --model", param_hint="--cross-fit")
 
 
-@dataclass(frozen=True)
-class Data:
-    """The rows to fit to."""
+def _check_can_be_stored(model: OpenedModel, store_model: bool) -> None:
+    """A model that is not fitted yet is fitted here, and lost unless it is stored."""
+    from rio_uq.base_model import needs_fit
 
-    table: Any
-    encoder: Any
-    X: Any
-    y: Any
-    y_pred: Any
-
-
-def _read(
-    path: Path,
-    csv_options: Any,
-    target: str,
-    prediction: str | None,
-    model: OpenedModel | None,
-    features: list[str],
-    drop: list[str],
-) -> Data:
-    import numpy as np
-
-    from rio_uq.cli.cells import NUMBERS, TEXT, frame_of, kind_of, numbers_of
-    from rio_uq.cli.columns import check_kind, choose_columns, without_empty
-    from rio_uq.cli.stored import Table
-    from rio_uq.cli.tables import TableFile
-    from rio_uq.table_encoder import TableEncoder
-
-    file = TableFile(path, csv_options)
-    chosen = choose_columns(file, target, prediction, None if model is None else model.columns(), features, drop)
-    rows = file.read()
-    kinds = {name: kind_of(rows.column(name), file.decimal) for name in chosen.model}
-    seen = without_empty(chosen.gp, kinds)
-    for name in seen:
-        check_kind(name, kinds[name], rows.column(name), file.decimal)
-    kinds = {
-        name: kind if kind in (NUMBERS, TEXT) else NUMBERS
-        for name, kind in kinds.items()
-        if name in seen or name not in chosen.gp or chosen.is_asked_for
-    }
-    X, _ = frame_of(rows, kinds, file.decimal)
-    y, _, _ = numbers_of(rows.column(target), file.decimal)
-    usable = ~np.isnan(y)
-    _tell(len(y) - int(usable.sum()), len(y), target)
-    y_pred = None
-    if prediction is not None:
-        y_pred, _, _ = numbers_of(rows.column(prediction), file.decimal)
-        _tell(int((usable & np.isnan(y_pred)).sum()), len(y), prediction)
-        usable &= ~np.isnan(y_pred)
-        y_pred = y_pred[usable]
-    if not usable.any():
-        raise UserError(f"{path}: no row has a number in {target!r}{f' and {prediction!r}' if prediction else ''}")
-    X = X[usable].reset_index(drop=True)
-    stored = Table(target, prediction, kinds, None if model is None else model.name)
-    try:
-        encoder = TableEncoder(seen).fit(X)
-    except ValueError as error:
-        raise UserError(f"{error}; --drop leaves it out") from error
-    return Data(stored, encoder, X, y[usable], y_pred)
-
-
-def _tell(n_missing: int, n_rows: int, name: str) -> None:
-    if n_missing:
-        note(f"{n_missing:,} of {n_rows:,} rows have no number in {name!r}: left out")
+    if needs_fit(model.model):
+        if not store_model:
+            raise typer.BadParameter(f"{model.name} is not fitted yet: it is fitted here, and has to be stored")
+        if find_spec("skops") is None:
+            raise UserError(f"{model.name} is fitted here, and stored by skops: pip install 'rio-uq[skops]'")
 
 
 def _fitted(
-    data: Data, model: OpenedModel | None, *, cross_fit: bool, kernel: str, ard: bool, inducing: int | None, seed: int
+    data: Any, model: OpenedModel | None, *, cross_fit: bool, kernel: str, ard: bool, inducing: int | None, seed: int
 ) -> Any:
     from rio_uq import RIORegressor
     from rio_uq.cross_fit import can_be_refitted
@@ -237,7 +185,7 @@ def _fitted(
     return rio.set_params(verbose=False)
 
 
-def _calibrate(rio: Any, data: Data, path: Path, csv_options: Any, method: str) -> None:
+def _calibrate(rio: Any, data: Any, path: Path, csv_options: Any, method: str) -> None:
     import numpy as np
     import pandas as pd
 
@@ -246,8 +194,8 @@ def _calibrate(rio: Any, data: Data, path: Path, csv_options: Any, method: str) 
     from rio_uq.cli.tables import TableFile
 
     opened = Opened(rio, data.table, data.table.prediction is None)
-    rows = Rows(TableFile(path, csv_options), opened, with_target=True)
-    blocks = [(block, predictions(rio, block)) for block in rows.blocks(f"reading {path.name}")]
+    rows = Rows(TableFile(path, csv_options), opened, with_target=True, skip_bad=None)
+    blocks = [(block, predictions(rio, block)) for block in rows.blocks(f"reading {path.name}") if len(block.X)]
     rows.tell()
     if not blocks:
         raise UserError(f"{path} has no rows to calibrate with")
@@ -259,7 +207,7 @@ def _calibrate(rio: Any, data: Data, path: Path, csv_options: Any, method: str) 
 
 def _save(
     rio: Any,
-    data: Data,
+    data: Any,
     model: OpenedModel | None,
     output: Path,
     *,
@@ -271,7 +219,8 @@ def _save(
 
     content, kind = (None, None) if model is None else (model.content, model.kind)
     if model is not None and rio.estimator_ is not model.model:  # it was not fitted, and is now
-        content, kind = _as_skops(rio.estimator_), "skops"
+        content, trusted = _as_skops(rio.estimator_, trusted)
+        kind = "skops"
     with tempfile.TemporaryDirectory() as folder:
         inside = None
         if content is not None and kind is not None and store_model:
@@ -283,15 +232,21 @@ def _save(
         note(f"the model is not in {output}: give predict the same --model again, or --pred-column")
 
 
-def _as_skops(model: Any) -> bytes:
-    try:
-        from skops import io
-    except ImportError as error:
-        raise UserError("a model that is fitted here is stored by skops: pip install 'rio-uq[skops]'") from error
-    return bytes(io.dumps(model))
+def _as_skops(model: Any, trusted: Sequence[str]) -> tuple[bytes, list[str]]:
+    """A model that was fitted here, and all of its types: it comes from nowhere else."""
+    from skops import io
+
+    from rio_uq.model_files import OWN_TYPES
+
+    content = bytes(io.dumps(model))
+    types = sorted({*io.get_untrusted_types(data=content)} - {*OWN_TYPES})
+    asked = [name for name in types if name not in trusted]
+    if asked:
+        note(f"predict will ask for --trust-types {','.join(types)}, types of the model that skops does not know")
+    return content, types
 
 
-def _report(rio: Any, data: Data, output: Path) -> None:
+def _report(rio: Any, data: Any, output: Path) -> None:
     summary = rio.summary()
     n_columns, n_features = len(data.encoder.columns_), len(data.encoder.feature_names_out_)
     encoded = "" if n_features == n_columns else f", encoded as {n_features} features"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import os
 import re
@@ -56,13 +57,7 @@ class OpenedModel:
 
 def split_names(values: Sequence[str]) -> list[str]:
     """Options that may be given several times, or once with commas."""
-    return [name for value in values for name in next(_csv_rows(value))]
-
-
-def _csv_rows(value: str) -> Any:
-    import csv
-
-    return csv.reader([value], skipinitialspace=True)
+    return [name for row in csv.reader(values, skipinitialspace=True) for name in row]
 
 
 def open_model(name: str, *, trust_pickle: bool, trusted: Sequence[str]) -> OpenedModel:

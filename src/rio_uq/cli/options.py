@@ -21,7 +21,10 @@ def _levels(values: list[float]) -> list[float]:
 
 
 TableArgument = Annotated[
-    Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="CSV, Parquet or Feather, by its ending.")
+    Path,
+    typer.Argument(
+        metavar="TABLE", exists=True, dir_okay=False, readable=True, help="CSV, Parquet or Feather, by its ending."
+    ),
 ]
 RioFile = Annotated[
     Path, typer.Argument(metavar="FILE.rio", exists=True, dir_okay=False, readable=True, help="Made by rio-uq fit.")

@@ -41,13 +41,14 @@ def check_output(path: Path, *, force: bool) -> None:
 @contextmanager
 def in_one_step(path: Path, *, force: bool) -> Iterator[Path]:
     """A path to write to; what is written takes its name at the end, if nothing goes wrong on the way."""
-    with tempfile.TemporaryDirectory(prefix=".rio-uq-", dir=path.absolute().parent) as folder:
+    target = Path(os.path.realpath(path))
+    with tempfile.TemporaryDirectory(prefix=".rio-uq-", dir=target.parent) as folder:
         temporary = Path(folder, path.name)
         yield temporary
         check_output(path, force=force)
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
-        os.replace(temporary, os.path.realpath(path))
+        os.replace(temporary, target)
 
 
 def write_table(blocks: Iterable[pa.Table], path: Path, *, force: bool) -> None:

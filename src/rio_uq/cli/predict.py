@@ -62,7 +62,7 @@ def predict(
     repeated = sorted(set(names) & set(file.names))
     if repeated:
         raise UserError(f"{new} has a column {', '.join(map(repr, repeated))} already: use --prefix rio_, say")
-    _check_levels(opened.rio, level)
+    check_levels(opened.rio, level)
     types = None if writes_csv or file.kind != "csv" else column_types(file)
     write_table(_blocks(opened, rows, level, names, types), output, force=force)
     rows.tell()
@@ -74,7 +74,8 @@ def new_columns(levels: Sequence[float], prefix: str, *, with_model: bool) -> li
     return [prefix + name for name in (*(["y_pred"] if with_model else []), "mean", "std", *bounds)]
 
 
-def _check_levels(rio: Any, levels: Sequence[float]) -> None:
+def check_levels(rio: Any, levels: Sequence[float]) -> None:
+    """Raise before any work is done, if there are too few calibration rows for these levels."""
     import numpy as np
 
     if rio.calibration_ is not None:
@@ -100,8 +101,8 @@ def _blocks(opened: Any, rows: Any, levels: Sequence[float], names: list[str], t
             table = table.append_column(name, pa.array(column, from_pandas=True))
         yield table
     if empty:  # the names of columns, and no rows
-        schema = [(name, (types or {}).get(name, pa.string())) for name in rows.file.names]
-        yield pa.schema([*schema, *((name, pa.float64()) for name in names)]).empty_table()
+        schema = rows.file.schema.remove_metadata()
+        yield pa.schema([*schema, *(pa.field(name, pa.float64()) for name in names)]).empty_table()
 
 
 def answers(opened: Any, block: Any, levels: Sequence[float]) -> list[Any]:

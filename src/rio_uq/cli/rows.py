@@ -53,11 +53,11 @@ class Rows:
     opened : Opened
     with_target : bool
         Rows without an outcome are then left out.
-    skip_bad : bool
-        Leave out rows that cannot be used, instead of raising an error.
+    skip_bad : bool or None
+        Leave out rows that cannot be used, instead of raising an error; None where the command has no such option.
     """
 
-    def __init__(self, file: TableFile, opened: Opened, *, with_target: bool, skip_bad: bool = False) -> None:
+    def __init__(self, file: TableFile, opened: Opened, *, with_target: bool, skip_bad: bool | None) -> None:
         self.file, self.table, self.skip_bad = file, opened.table, skip_bad
         self.target = self.table.target if with_target else None
         self.encoder = opened.rio.features if isinstance(opened.rio.features, TableEncoder) else None
@@ -105,9 +105,10 @@ class Rows:
                 "gap": "no row had a gap in the table that RIO was fitted to: fill it, or fit to a table with gaps",
                 "prediction": "every row needs the model's prediction",
             }[why]
+            skip = "" if self.skip_bad is None else "; or go on without such rows: --skip-bad-rows"
             raise UserError(
                 f"{self.file.path}, column {name!r}, row {', '.join(map(str, rows))}{' …' if mask.sum() > 5 else ''}: "
-                f"{cells} where {needed}; or leave such rows without a prediction with --skip-bad-rows"
+                f"{cells} where {needed}{skip}"
             )
         return mask
 

@@ -12,7 +12,7 @@ from pyarrow import parquet
 from rio_uq.cli.console import UserError, progress
 from rio_uq.cli.csv_file import CsvFile, CsvOptions
 
-BLOCK_ROWS = 16_384
+BLOCK_ROWS, BLOCK_CELLS = 16_384, 2**21
 KINDS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".feather": "feather"}
 
 
@@ -30,6 +30,8 @@ class TableFile:
     Attributes
     ----------
     path : Path
+    schema : pyarrow.Schema
+        Text in every column of a CSV file.
     names : list of str
         Of its columns.
     """
@@ -38,9 +40,11 @@ class TableFile:
         self.path, self.kind, self.decimal = path, kind_of(path), options.decimal
         self._csv = CsvFile(path, options) if self.kind == "csv" else None
         try:
-            self.names = self._csv.names if self._csv is not None else self._schema().names
+            self.schema = self._read_schema()
         except pa.ArrowInvalid as error:
             raise UserError(f"{path} is no {self.kind.title()} file, or is damaged: {error}") from error
+        self.names = self.schema.names
+        self.block_rows = max(1, min(BLOCK_ROWS, BLOCK_CELLS // max(len(self.names), 1)))
         repeated = sorted({name for name in self.names if self.names.count(name) > 1})
         if repeated:
             raise UserError(f"{path} has more than one column called {_quoted(repeated)}: rename them")
@@ -60,8 +64,8 @@ class TableFile:
         """The rows, some at a time, with a progress bar of that label."""
         with progress(label) as update:
             for table, share in self._blocks():
-                for start in range(0, table.num_rows, BLOCK_ROWS):
-                    yield table.slice(start, BLOCK_ROWS)
+                for start in range(0, table.num_rows, self.block_rows):
+                    yield table.slice(start, self.block_rows)
                 update(share)
 
     def read(self) -> pa.Table:
@@ -77,7 +81,7 @@ class TableFile:
         elif self.kind == "parquet":
             with parquet.ParquetFile(self.path) as file:
                 n_rows, done = max(file.metadata.num_rows, 1), 0
-                for batch in file.iter_batches(batch_size=BLOCK_ROWS):
+                for batch in file.iter_batches(batch_size=self.block_rows):
                     done += batch.num_rows
                     yield pa.Table.from_batches([batch]), done / n_rows
         else:
@@ -85,7 +89,9 @@ class TableFile:
                 for number in range(file.num_record_batches):
                     yield pa.Table.from_batches([file.get_batch(number)]), (number + 1) / file.num_record_batches
 
-    def _schema(self) -> pa.Schema:
+    def _read_schema(self) -> pa.Schema:
+        if self._csv is not None:
+            return pa.schema([(name, pa.string()) for name in self._csv.names])
         if self.kind == "parquet":
             return parquet.read_schema(self.path)
         with pa.memory_map(str(self.path)) as source, pa.ipc.open_file(source) as file:
