@@ -226,9 +226,14 @@
     const list = add(tip, "dl");
     for (const [name, value] of lines) { add(list, "dt", {}, name); add(list, "dd", {}, value); }
     tip.hidden = false;
-    const px = box.left + x * box.width, py = box.top + y * box.height, width = tip.offsetWidth;
-    const left = px + 16 + width < document.documentElement.clientWidth ? px + 16 : Math.max(4, px - 16 - width);
-    const top = Math.max(4, Math.min(py - tip.offsetHeight / 2, window.innerHeight - tip.offsetHeight - 4));
+    const px = box.left + x * box.width, py = box.top + y * box.height;
+    const width = tip.offsetWidth, height = tip.offsetHeight, room = document.documentElement.clientWidth;
+    let left = px + 16, top = Math.max(4, Math.min(py - height / 2, window.innerHeight - height - 4));
+    if (left + width > room) left = px - 16 - width;
+    if (left < 4) {
+      left = Math.max(4, Math.min(px - width / 2, room - width - 4));
+      top = py + 16 + height < window.innerHeight ? py + 16 : Math.max(4, py - 16 - height);
+    }
     tip.style.left = `${left + window.scrollX}px`;
     tip.style.top = `${top + window.scrollY}px`;
     if (speak) byId("live").textContent = [title, ...lines.map(([name, value]) => `${name} ${value}`)].join(", ");
