@@ -18,6 +18,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rio_uq import RIORegressor, load
+from rio_uq.plots.base import BLUE, GREEN, ORANGE, SKY, VERMILLION
 from rio_uq.report import write_report
 from rio_uq.report.page import safe_json
 from rio_uq.report.table import TEXT_LENGTHS, cell, largest
@@ -345,6 +346,17 @@ def test_without_jinja2_the_error_names_the_extra(rio, table, tmp_path, monkeypa
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"rio-uq\[report\]"):
         write_report(rio, table[0], table[1], tmp_path / "report.html")
+
+
+def test_the_colours_are_those_of_the_figures():
+    style = files("rio_uq.report").joinpath("page", "report.css").read_text(encoding="utf-8")
+    used = {
+        name: set(re.findall(rf"--{name}: (#\w+)", style)) for name in ("after", "bad", "input", "output", "unsettled")
+    }
+    blues = {BLUE.lower(), SKY.lower()}
+    assert used["after"] == used["output"] == blues
+    assert (used["bad"], used["input"]) == ({VERMILLION.lower()}, {GREEN.lower()})
+    assert used["unsettled"] == {ORANGE.lower()}
 
 
 def test_the_assets_are_in_the_package():

@@ -36,7 +36,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    pages.filters.update(number=words.number, share=words.share, signed=words.signed)
+    pages.filters.update(measured=words.measured, number=words.number, share=words.share, signed=words.signed)
     return pages
 
 
@@ -143,7 +143,7 @@ def _of_rows(rows: Rows, chosen: Any) -> dict[str, Any]:
 def _table(report: Report) -> dict[str, Any]:
     """Columns of the table, those of RIO first; and why each row is in it."""
     rows, table = report.rows, report.table
-    level = words.share(rows.level, 0)
+    level = f"{100.0 * rows.level:.0f} %"  # with a space that can be typed
     values = _of_rows(rows, table.rows)
     own = [
         ("row", values["row"]),

@@ -42,8 +42,8 @@ def signed(value: float, digits: int = 3) -> str:
 
 
 def share(value: float, digits: int = 1) -> str:
-    """0.1234 as "12.3 %"."""
-    return "–" if math.isnan(value) else _minus(f"{100.0 * value:.{digits}f} %")
+    """0.1234 as "12.3 %", with a space that does not break."""
+    return "–" if math.isnan(value) else _minus(f"{100.0 * value:.{digits}f}\N{NO-BREAK SPACE}%")
 
 
 def distinct(values: Sequence[float]) -> list[str]:
