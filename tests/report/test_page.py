@@ -84,6 +84,7 @@ def test_the_data_are_those_of_the_rows(rio, table, written):
     np.testing.assert_allclose(data["sample"]["mean"], rio.predict(X), rtol=1e-5)
     columns = dict(zip(data["table"]["names"], data["table"]["columns"], strict=True))
     assert list(columns)[-3:] == ["a", "b", "c"]
+    assert [data["table"]["names"][data["table"][name]] for name in ("std", "outcome")] == ["std", "price"]
     chosen = np.array(columns["row"])
     np.testing.assert_allclose(columns["b"], X["b"].to_numpy()[chosen], rtol=1e-5)
     np.testing.assert_allclose(columns["price"], y.to_numpy()[chosen], rtol=1e-5)
@@ -361,6 +362,6 @@ def test_the_colours_are_those_of_the_figures():
 
 def test_the_assets_are_in_the_package():
     names = {entry.name for entry in files("rio_uq.report").joinpath("page").iterdir()}
-    assert {"report.html", "report.css", "report.js"} <= names
+    assert {"report.html", "report.css", "plot.js", "figures.js", "report.js"} <= names
     for entry in files("rio_uq.report").joinpath("page").iterdir():
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", entry.read_text(encoding="utf-8"))
