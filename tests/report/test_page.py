@@ -18,11 +18,12 @@ from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rio_uq import RIORegressor, load
+from rio_uq.plots.base import BLUE, GREEN, ORANGE, SKY, VERMILLION
 from rio_uq.report import write_report
 from rio_uq.report.page import safe_json
 from rio_uq.report.table import TEXT_LENGTHS, cell, largest
 
-FAST = {"random_state": 0, "tol": 1e-4}
+FAST = {"random_state": 0, "tol": 1e-3, "starts": "rio", "noise": "constant"}
 EVIL = "<script>alert(1)</script>"
 MEGABYTE = 2**20
 
@@ -83,6 +84,7 @@ def test_the_data_are_those_of_the_rows(rio, table, written):
     np.testing.assert_allclose(data["sample"]["mean"], rio.predict(X), rtol=1e-5)
     columns = dict(zip(data["table"]["names"], data["table"]["columns"], strict=True))
     assert list(columns)[-3:] == ["a", "b", "c"]
+    assert [data["table"]["names"][data["table"][name]] for name in ("std", "outcome")] == ["std", "price"]
     chosen = np.array(columns["row"])
     np.testing.assert_allclose(columns["b"], X["b"].to_numpy()[chosen], rtol=1e-5)
     np.testing.assert_allclose(columns["price"], y.to_numpy()[chosen], rtol=1e-5)
@@ -347,8 +349,19 @@ def test_without_jinja2_the_error_names_the_extra(rio, table, tmp_path, monkeypa
         write_report(rio, table[0], table[1], tmp_path / "report.html")
 
 
+def test_the_colours_are_those_of_the_figures():
+    style = files("rio_uq.report").joinpath("page", "report.css").read_text(encoding="utf-8")
+    used = {
+        name: set(re.findall(rf"--{name}: (#\w+)", style)) for name in ("after", "bad", "input", "output", "unsettled")
+    }
+    blues = {BLUE.lower(), SKY.lower()}
+    assert used["after"] == used["output"] == blues
+    assert (used["bad"], used["input"]) == ({VERMILLION.lower()}, {GREEN.lower()})
+    assert used["unsettled"] == {ORANGE.lower()}
+
+
 def test_the_assets_are_in_the_package():
     names = {entry.name for entry in files("rio_uq.report").joinpath("page").iterdir()}
-    assert {"report.html", "report.css", "report.js"} <= names
+    assert {"report.html", "report.css", "plot.js", "figures.js", "report.js"} <= names
     for entry in files("rio_uq.report").joinpath("page").iterdir():
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", entry.read_text(encoding="utf-8"))

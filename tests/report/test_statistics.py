@@ -14,12 +14,38 @@ from rio_uq.report.regions import find_regions
 from rio_uq.report.rejection import kept_means, measure_rejection
 from rio_uq.report.reliability import measure_reliability, most_frequent
 from rio_uq.report.rows import LEVELS, share_of_known_rows
+from rio_uq.report.words import distinct, measured, number, share, signed
 
 FAST = {"random_state": 0, "tol": 1e-4}
 
 
 def first_column(X):
     return np.asarray(X)[:, 0].astype(float)
+
+
+# Numbers in words
+
+
+def test_numbers_of_all_sizes():
+    assert [number(value) for value in (0.0, 1234.6, 12345.0, 1e12, -1e-7, np.inf, -np.inf, np.nan)] == [
+        "0", "1235", "12,300", "1.00e+12", "−1.00e−07", "∞", "−∞", "–",
+    ]  # fmt: skip
+    assert [measured(value) for value in (0.0, 0.09996, 99.96, 12345.0, -2.0)] == [
+        "0",
+        "0.100",
+        "100",
+        "12,300",
+        "−2.00",
+    ]
+    assert [signed(value) for value in (1.5, -1.5, 0.0)] == ["+1.5", "−1.5", "0"]
+    assert [share(value) for value in (0.1234, np.nan)] == ["12.3\N{NO-BREAK SPACE}%", "–"]
+
+
+def test_bounds_are_told_apart():
+    assert distinct([1e-9, 2e-9]) == ["1.000e−09", "2.000e−09"]
+    assert distinct([0.0, 0.0001, 1000.0]) == ["0", "0.0001", "1000"]
+    assert distinct([12_345.0, 67_890.0]) == ["12,300", "67,900"]
+    assert distinct([3.0, 3.0]) == ["3", "3"]
 
 
 # Rows
@@ -314,6 +340,14 @@ def test_noise_alone_has_no_regions(made_rows, rng):
     assert find_regions(made_rows(y[:50], y[:50], y[:50], y[:50] ** 2), np.random.default_rng(0)) is None
 
 
+def test_regions_of_whole_numbers_are_named_by_their_values(made_rows, rng):
+    year = rng.integers(1990, 2020, size=2000).astype(float)
+    y = np.where((year >= 2000) & (year <= 2009), 3.0, 0.0) + 0.1 * rng.normal(size=2000)
+    zero = np.zeros(2000)
+    rows = made_rows(y, zero, zero, np.ones(2000), year[:, None], ["year"])
+    assert find_regions(rows, np.random.default_rng(0)).biased[0].where == "year is from 2000 to 2009"
+
+
 # Rejection
 
 
@@ -346,7 +380,7 @@ def test_few_rows_can_be_rejected_one_by_one(made_rows):
     np.testing.assert_array_equal(found.n_kept, [3, 2, 1])
     np.testing.assert_allclose(found.rejected, [0.0, 1 / 3, 2 / 3])
     np.testing.assert_allclose(found.mae, [2.0, 1.5, 1.0])
-    assert "33 % of rows, the RMSE of the others is 1.58 instead of 2.16" in found.answer
+    assert "33\N{NO-BREAK SPACE}% of rows, the RMSE of the others is 1.58 instead of 2.16" in found.answer
 
 
 def test_an_order_that_does_not_help_is_said_not_to(made_rows):

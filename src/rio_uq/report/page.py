@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from rio_uq.report.writer import Report
 
+STD_COLUMN, OUTCOME_COLUMN = 4, 7
+"""Places of two columns in the table."""
+
 DIGITS = 6
 """Significant digits of numbers in the data."""
 
@@ -36,7 +39,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    pages.filters.update(number=words.number, share=words.share, signed=words.signed)
+    pages.filters.update(measured=words.measured, number=words.number, share=words.share, signed=words.signed)
     return pages
 
 
@@ -46,7 +49,9 @@ def render(pages: Environment, report: Report) -> str:
 
     from rio_uq import __version__
 
-    style, script = (_asset(name) for name in ("report.css", "report.js"))
+    style = _asset("report.css")
+    parts = "\n".join(_asset(name) for name in ("plot.js", "figures.js", "report.js"))
+    script = f'"use strict";\n(() => {{\n{parts}}})();\n'
     return pages.get_template("report.html").render(
         report=report,
         rows=report.rows,
@@ -143,7 +148,7 @@ def _of_rows(rows: Rows, chosen: Any) -> dict[str, Any]:
 def _table(report: Report) -> dict[str, Any]:
     """Columns of the table, those of RIO first; and why each row is in it."""
     rows, table = report.rows, report.table
-    level = words.share(rows.level, 0)
+    level = f"{100.0 * rows.level:.0f} %"  # with a space that can be typed
     values = _of_rows(rows, table.rows)
     own = [
         ("row", values["row"]),
@@ -158,6 +163,8 @@ def _table(report: Report) -> dict[str, Any]:
     ]
     return {
         "own": len(own),
+        "std": STD_COLUMN,
+        "outcome": OUTCOME_COLUMN,
         "names": [*(name for name, _ in own), *table.columns.names],
         "columns": [*(column for _, column in own), *table.columns.values],
         "uncertain": table.is_uncertain,

@@ -42,21 +42,30 @@ def signed(value: float, digits: int = 3) -> str:
 
 
 def share(value: float, digits: int = 1) -> str:
-    """0.1234 as "12.3 %"."""
-    return "–" if math.isnan(value) else _minus(f"{100.0 * value:.{digits}f} %")
+    """0.1234 as "12.3 %", with a space that does not break."""
+    return "–" if math.isnan(value) else _minus(f"{100.0 * value:.{digits}f}\N{NO-BREAK SPACE}%")
 
 
 def distinct(values: Sequence[float]) -> list[str]:
-    """Values with as many digits as it takes to tell them apart, three at least.
+    """Values with as many digits as it takes to tell them apart, in proportion to how far they reach.
 
-    >>> distinct([1991.4, 1993.2, 1993.6])
-    ['1991.4', '1993.2', '1993.6']
+    >>> distinct([-1.521, 0.000954, 1.4]), distinct([1900.0, 1911.6, 2020.0]), distinct([1.0, 2.0, 5.0])
+    (['−1.52', '0', '1.4'], ['1900', '1912', '2020'], ['1', '2', '5'])
     """
-    finite = sorted({value for value in values if math.isfinite(value)})
-    for digits in range(3, MOST_DIGITS):
-        if len({number(value, digits) for value in finite}) == len(finite):
-            break
-    return [number(value, digits) for value in values]
+    reach = max(values) - min(values)
+    if not 1e-4 <= max(reach, abs(values[0])) < 1e9:
+        return [number(value, 4) for value in values]
+    decimals = 2 - math.floor(math.log10(reach)) if reach else 2
+    while True:
+        rounded = [round(value, decimals) for value in values]
+        if len(set(rounded)) == len(set(values)) or decimals > MOST_DIGITS:
+            return [_minus(_plain(value, max(decimals, 0))) for value in rounded]
+        decimals += 1
+
+
+def _plain(value: float, decimals: int) -> str:
+    text = f"{value + 0.0:,.{decimals}f}" if abs(value) >= 10_000 else f"{value + 0.0:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def listed(parts: Sequence[str], last: str = "and") -> str:
