@@ -59,8 +59,12 @@ def keep_more(known: KnownRows, more: KnownRows, seed: int) -> KnownRows:
     """
     n_columns = known.features.shape[1] + known.y_pred.shape[1]
     n_kept = min(len(known.weight) + len(more.weight), _most_rows(n_columns))
+    for rows in (known, more):  # where a sample is all there is, as many as are in proportion to it
+        if len(rows.weight) < rows.n_fitted:
+            n_kept = min(n_kept, len(rows.weight) * (known.n_fitted + more.n_fitted) // rows.n_fitted)
     rng = np.random.default_rng([seed, known.n_fitted])  # another draw for each batch of a stream
     n_known = _share(known.n_fitted, more.n_fitted, n_kept, rng)
+    n_known = min(max(n_known, n_kept - len(more.weight)), len(known.weight))
     chosen = [
         (rows, np.sort(rng.choice(len(rows.weight), n, replace=False)))
         for rows, n in ((known, n_known), (more, n_kept - n_known))

@@ -52,7 +52,9 @@ class Source(Protocol):
     """Rows in parts. Functions are called with an object that they may look up things in, and a part."""
 
     name: str
-    n_rows: int
+
+    @property
+    def n_rows(self) -> int: ...
 
     def take(self, numbers: NDArray[np.intp]) -> Part:
         """The rows with these numbers, which are sorted."""
@@ -60,8 +62,8 @@ class Source(Protocol):
     def total(self, function: Callable[[Any, Part], Sum], context: Any) -> Sum:
         """The sum over the parts, always in the same order; parts without rows are left out."""
 
-    def rows(self, function: Callable[[Any, Part], Any], context: Any) -> Any:
-        """What the function makes of each row, one array or several."""
+    def rows(self, function: Callable[[Any, Part], Any], context: Any, example: Callable[[], Any]) -> Any:
+        """What the function makes of each row, one array or several, which may be lazy; ``example`` makes it of one."""
 
 
 @contextmanager
@@ -88,7 +90,7 @@ class LocalSource:
 
     def __init__(self, table: ArrowRows | ArrayRows, given: dict[str, Any], columns: Sequence[str] | None) -> None:
         self.table, self.name, self.n_rows = table, table.name, table.n_rows
-        self._named = {role: value for role, value in given.items() if _names_columns(value)}
+        self._named = {role: value for role, value in given.items() if names_columns(value)}
         left = {role: value for role, value in given.items() if value is not None and role not in self._named}
         self._arrays = {role: np.asarray(values) for role, values in left.items()}
         if not self.n_rows:
@@ -131,7 +133,7 @@ class LocalSource:
                 found = function(context, part)
             yield found
 
-    def rows(self, function: Callable[[Any, Part], Any], context: Any) -> Any:
+    def rows(self, function: Callable[[Any, Part], Any], context: Any, example: Callable[[], Any]) -> Any:
         found = list(self.each(function, context))
         if not isinstance(found[0], tuple):
             return np.concatenate(found)
@@ -145,23 +147,29 @@ class LocalSource:
         return Part(name, rows[self._columns] if self._columns else rows, given)
 
 
-def _names_columns(value: Any) -> bool:
+def names_columns(value: Any) -> bool:
+    """Whether a value is the name of a column, or several of them."""
     return isinstance(value, str) or (
         isinstance(value, list | tuple) and bool(value) and all(isinstance(item, str) for item in value)
     )
 
 
+def is_dask(X: Any) -> bool:
+    """Whether X is a collection of Dask."""
+    return type(X).__module__.startswith("dask.") and hasattr(X, "__dask_graph__")
+
+
 def is_source(X: Any) -> bool:
     """Whether X are rows that are to be read in parts."""
-    return type(X) is not np.ndarray and (isinstance(X, str | os.PathLike | ArrowRows | np.memmap) or is_arrow(X))
+    if type(X) is np.ndarray:
+        return False
+    return isinstance(X, str | os.PathLike | ArrowRows | np.memmap) or is_arrow(X) or is_dask(X)
 
 
 def check_in_memory(X: Any) -> None:
     """Raise for rows that are to be read in parts; a memory map does for an array."""
     if is_source(X) and not isinstance(X, np.memmap):
-        raise TypeError(
-            f"X is a {type(X).__name__} here, and this method takes rows in memory: read them first, into a frame"
-        )
+        raise TypeError(f"X is a {type(X).__name__} here, and this method takes rows in memory: get them there first")
 
 
 def row_source(X: Any, given: dict[str, Any], columns: Sequence[str] | None = None) -> Source | None:
@@ -169,7 +177,7 @@ def row_source(X: Any, given: dict[str, Any], columns: Sequence[str] | None = No
 
     Parameters
     ----------
-    X : path, Arrow table or dataset, ArrowRows, or memory map
+    X : path, Arrow table or dataset, ArrowRows, memory map, or Dask array or data frame
     given : dict
         What else there is to know of the rows, see `LocalSource`.
     columns : sequence of str, optional
@@ -177,6 +185,10 @@ def row_source(X: Any, given: dict[str, Any], columns: Sequence[str] | None = No
     """
     if not is_source(X):
         return None
+    if is_dask(X):
+        from rio_uq.dask_rows import DaskSource
+
+        return DaskSource(X, given, columns)
     if isinstance(X, np.memmap):
         return LocalSource(ArrayRows(X), given, None)
     return LocalSource(X if isinstance(X, ArrowRows) else ArrowRows(X), given, columns)

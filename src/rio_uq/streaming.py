@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -45,9 +46,25 @@ def by_parts(method: Method) -> Method:
         if options.get("return_cov"):
             raise ValueError("return_cov is a matrix of all rows by all rows: give X as an array, for a few of them")
         given = {name: options.pop(name) for name in ("y_pred", "groups") if name in options}
-        return self._new_source(X, given).rows(lambda rio, part: method(rio, part.X, **part.given, **options), self)
+        return self._new_source(X, given).rows(
+            partial(_answer, method.__name__, options),
+            self,
+            lambda: method(_on_a_known_row(self), None, **options),
+        )
 
     return cast(Method, of_any_rows)
+
+
+def _answer(method: str, options: dict[str, Any], rio: Any, part: Part) -> Any:
+    return getattr(rio, method)(part.X, **part.given, **options)
+
+
+def _on_a_known_row(rio: Any) -> Any:
+    """A regressor that answers for a row of its own, whatever it is asked: its answers have the shapes to expect."""
+    known, other = rio._known_rows, copy(rio)
+    other._inputs = lambda X, y_pred: (known.features[:1], known.y_pred[:1])
+    other.calibration_ = None
+    return other
 
 
 class StreamingMixin:
@@ -123,7 +140,9 @@ class StreamingMixin:
         check_is_fitted(self)
         source = row_source(X, given, getattr(self, "feature_names_in_", None))
         if source is None:
-            raise TypeError(f"X has to be a Parquet file, an Arrow table or dataset or a memory map; got {type(X)}")
+            raise TypeError(
+                f"X has to be a Parquet file, an Arrow table or dataset, a memory map or of Dask; got {type(X)}"
+            )
         return source
 
     def _training_source(self, X: Any, given: dict[str, Any]) -> Source | None:
