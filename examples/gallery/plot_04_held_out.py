@@ -20,9 +20,7 @@ X, y = load_diabetes(return_X_y=True)
 X_known, X_test, y_known, y_test = train_test_split(X, y, test_size=0.4, random_state=1)
 is_validation = np.arange(len(y_known)) % 4 == 0
 
-network = MLPRegressor(
-    hidden_layer_sizes=(32,), learning_rate_init=0.02, tol=1.0, max_iter=1000, random_state=0
-)
+network = MLPRegressor(hidden_layer_sizes=(32,), learning_rate_init=0.02, tol=1.0, max_iter=1000, random_state=0)
 model = make_pipeline(StandardScaler(), network).fit(X_known[~is_validation], y_known[~is_validation])
 
 # %%
