@@ -26,12 +26,12 @@ extensions = [
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_figures", "_templates", "gallery/*.py", "gallery/*.ipynb", "gallery/*.zip", "gallery/*.json"]
-if not (ROOT / "benchmarks" / "quality.md").exists():
-    exclude_patterns.append("results/quality.md")
 
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", r"(numpy|scipy|sklearn|matplotlib|torch)\..*")]
 default_role = "autolink"
+smartquotes = False
+toc_object_entries_show_parents = "hide"
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
@@ -64,6 +64,8 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "matplotlib_animations": False,
     "min_reported_time": 10,
+    "capture_repr": ("_repr_html_",),
+    "default_thumb_file": str(HERE / "images" / "demo.png"),
     "plot_gallery": "True",
     "abort_on_example_error": True,
     "reference_url": {"rio_uq": None},
@@ -96,18 +98,37 @@ html_context = {"default_mode": "auto"}
 copyright = "rio-uq contributors, BSD 3-Clause"
 
 
-MAY_BE_ABSENT = ("command-line", "deployment", "quality", "report", "scale")
-"""Pages that stand in tables of contents, and not in every checkout."""
+MAY_BE_ABSENT = ("command-line", "deployment", "report", "scale")
+"""Pages that the guide lists, and that are not in every checkout."""
+
+
+def write_further_results() -> None:
+    """A page for each page of benchmarks that has none yet."""
+    known = {"engine", "shift"}
+    folder = HERE / "results" / "more"
+    folder.mkdir(exist_ok=True)
+    found = {path.stem: path for path in sorted((ROOT / "benchmarks").glob("*.md")) if path.stem not in known}
+    for path in folder.glob("*.md"):
+        if path.stem not in found:
+            path.unlink()
+    for name in found:
+        text = f"```{{include}} ../../../benchmarks/{name}.md\n:relative-images:\n```\n"
+        (folder / f"{name}.md").write_text(text)
 
 
 def drop_absent_pages(app, name: str, source: list[str]) -> None:
-    """Take pages that are not there out of a page's table of contents."""
-    folder = (HERE / name).parent.relative_to(HERE).as_posix()
-    known = app.env.found_docs
-    absent = {page for page in MAY_BE_ABSENT if f"{folder}/{page}".removeprefix("./") not in known}
-    source[0] = "\n".join(line for line in source[0].split("\n") if line not in absent)
+    """Take the lines that name pages which are not there out of the guide and of the results."""
+    if name == "guide":
+        absent = {page for page in MAY_BE_ABSENT if page not in app.env.found_docs}
+        lines = source[0].split("\n")
+        source[0] = "\n".join(
+            line for line in lines if line not in absent and not any(f"({page}.md)" in line for page in absent)
+        )
+    if name == "results/index" and not any(page.startswith("results/more/") for page in app.env.found_docs):
+        source[0] = source[0].replace("more/*\n", "")
 
 
 def setup(app) -> None:
+    write_further_results()
     app.connect("builder-inited", lambda app: figures.draw_all(HERE / "_figures"))
     app.connect("source-read", drop_absent_pages)

@@ -7,6 +7,7 @@ from all rows, and the size of the noise from those that the network was not tra
 fitted its training rows more closely than it should have.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
@@ -14,7 +15,7 @@ from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rio_uq import RIORegressor, metrics
+from rio_uq import RIORegressor, metrics, plots
 
 X, y = load_diabetes(return_X_y=True)
 X_known, X_test, y_known, y_test = train_test_split(X, y, test_size=0.4, random_state=1)
@@ -39,7 +40,9 @@ fits = {
     "all rows": RIORegressor(model, random_state=0).fit(X_known, y_known),
     "held_out named": RIORegressor(model, random_state=0).fit(X_known, y_known, held_out=is_validation),
 }
+_, ax = plt.subplots(figsize=(5.2, 5), layout="constrained")
 for name, rio in fits.items():
     mean, std = rio.predict(X_test, return_std=True)
     share = metrics.coverage(y_test, mean, std, confidence_level=0.9)
     print(f"{name}: 90 % intervals hold {share:.0%}, NLPD {metrics.nlpd(y_test, mean, std):.2f}")
+    plots.ReliabilityDisplay.from_predictions(y_test, mean, std, name=name, ax=ax)

@@ -14,7 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import OneHotEncoder
 
-from rio_uq import RIORegressor, metrics
+from rio_uq import RIORegressor, metrics, plots
 
 data = load_wine(as_frame=True)
 X = data.data.drop(columns="color_intensity").assign(cultivar=data.target.map({0: "A", 1: "B", 2: "C"}))
@@ -39,3 +39,7 @@ print(f"with RIO {metrics.rmse(y_test, mean):.2f}")
 
 for feature in rio.summary().features:
     print(f"{feature.name}: {feature.relevance:.2f}")
+
+# %%
+
+plots.ErrorBarDisplay.from_estimator(rio, X_test, y_test)
