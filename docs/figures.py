@@ -1,4 +1,4 @@
-"""The figures of ``how-it-works.md``, drawn by the library when the site is built.
+"""The figures of ``start.md`` and ``how-it-works.md``, drawn by the library when the site is built.
 
 python docs/figures.py build/figures      the same by hand
 """
@@ -11,8 +11,11 @@ from pathlib import Path
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import train_test_split
 
-from rio_uq import RIORegressor
+from rio_uq import RIORegressor, plots
 
 BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#777777"
 
@@ -133,7 +136,20 @@ def trust() -> Figure:
     return figure
 
 
+def start() -> Figure:
+    """What the code of ``start.md`` draws, side by side."""
+    cells = load_breast_cancer(as_frame=True).data
+    X, y = cells.filter(like="mean"), cells["worst area"]
+    X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    rio = RIORegressor(LinearRegression(), random_state=0).fit(X_train, y_train)
+    figure, (first, second) = panels(2, height=3.8)
+    plots.ErrorBarDisplay.from_estimator(rio, X_test, y_test, confidence_level=0.9, ax=first)
+    plots.ReliabilityDisplay.from_estimator(rio, X_test, y_test, ax=second)
+    return figure
+
+
 FIGURES = {
+    "start": start,
     "residuals": residuals,
     "input-and-output": input_and_output,
     "error-bars": two_parts_of_the_error_bar,

@@ -1,8 +1,8 @@
 """What the pages say is so: their code runs, their commands exist, their links lead somewhere.
 
-Blocks marked ``python`` are run, those of a page in one namespace, and so are comments that begin with "setup". Blocks
-marked ``pycon`` are doctests, which pytest collects by itself. Commands in blocks marked
-``bash`` are looked up.
+Blocks marked ``python`` are run, those of a page in one namespace, and so are comments that begin with "setup". A block
+marked ``text output`` is what the one before it prints, with numbers that are about these. Blocks marked ``pycon`` are
+doctests, which pytest collects by itself. Commands in blocks marked ``bash`` are looked up.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import importlib.util
 import re
 import shlex
 import tomllib
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -71,10 +73,16 @@ def blocks(path, kinds):
 
 
 def python_code(path):
-    """The code of a page in its order, with line numbers, set-up included."""
+    """The code of a page in its order, set-up included: line number, code, and what it is to print or None."""
     text = path.read_text()
     hidden = [(text[: block.start("code")].count("\n"), block["code"]) for block in SETUP.finditer(text)]
-    return sorted([*hidden, *blocks(path, {"python"})])
+    printed = [*blocks(path, {"text output"}), (10**9, None)]
+    code = sorted([*hidden, *blocks(path, {"python"})])
+    ends = [*(line for line, _ in code[1:]), 10**9][: len(code)]
+    return [
+        (line, source, next((text for at, text in printed if line < at < end), None))
+        for (line, source), end in zip(code, ends, strict=True)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -86,8 +94,14 @@ def test_code_runs(path, tmp_path, monkeypatch):
     plt = pytest.importorskip("matplotlib.pyplot")
     namespace = {"__name__": "page"}
     try:
-        for line, code in python_code(path):
-            exec(compile("\n" * line + code, str(path), "exec"), namespace)
+        for line, code, expected in python_code(path):
+            with redirect_stdout(StringIO()) as shown:
+                exec(compile("\n" * line + code, str(path), "exec"), namespace)
+            if expected is not None:
+                words, numbers = words_and_numbers(shown.getvalue())
+                expected_words, expected_numbers = words_and_numbers(expected)
+                assert words == expected_words
+                assert numbers == pytest.approx(expected_numbers, rel=0.25, abs=0.1)  # other versions of NumPy, say
     except ModuleNotFoundError as error:
         needed = (error.name or "").split(".")[0]
         if not any(needed in re.split(r"\W", requirement)[0] for extra in EXTRAS.values() for requirement in extra):
@@ -109,6 +123,13 @@ def lines_of(kind, code):
         except ValueError:  # a quotation that goes on
             continue
         line = ""
+
+
+def words_and_numbers(text):
+    """A text without its numbers and the blanks around them, and the numbers."""
+    number = r"-?\d[\d,]*(?:\.\d+)?"
+    words = " ".join(re.sub(number, "#", text).split())
+    return words, [float(found.replace(",", "")) for found in re.findall(number, text)]
 
 
 def commands(path):

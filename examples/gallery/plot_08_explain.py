@@ -2,32 +2,35 @@
 Why a prediction was corrected
 ==============================
 
-The kernel is a sum of one part on the model's inputs and one on its output, so every correction is the sum of two parts
-too. ``summary`` says in words what was learnt; ``decompose`` gives the parts of each row.
+The kernel is a sum of one part on features and one on the model's output, so every correction is the sum of two parts
+too. ``summary`` says in words what was learnt; ``decompose`` gives the parts of each row. The model is a linear one on
+ten measurements; the GP is shown four of them.
 """
 
 from sklearn.datasets import load_breast_cancer
-from sklearn.linear_model import RidgeCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import train_test_split
 
 from rio_uq import RIORegressor, plots
 
 cells = load_breast_cancer(as_frame=True).data
-X, y = cells[["mean radius", "mean texture", "mean smoothness", "mean concavity"]], cells["worst area"]
-rio = RIORegressor(make_pipeline(StandardScaler(), RidgeCV()), random_state=0).fit(X[:400], y[:400])
+X, y = cells.filter(like="mean"), cells["worst concavity"]
+X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+seen = ["mean texture", "mean smoothness", "mean symmetry", "mean fractal dimension"]
+
+rio = RIORegressor(LinearRegression(), features=seen, random_state=0).fit(X_train, y_train)
 print(rio.summary())
 
 # %%
 # The output part is a curve over the prediction. The input part belongs to features, by relevance.
 
-plots.DecompositionDisplay.from_estimator(rio, X[400:])
+plots.DecompositionDisplay.from_estimator(rio, X_test)
 
 # %%
 # Row by row, prediction and the two parts add up to the corrected prediction:
 
-parts = rio.decompose(X[400:403])
-corrected = rio.predict(X[400:403])
+parts = rio.decompose(X_test[:3])
+corrected = rio.predict(X_test[:3])
 for i in range(3):
     prediction = corrected[i] - parts.input[i] - parts.output[i]
-    print(f"{prediction:7.1f} {parts.input[i]:+7.1f} (input) {parts.output[i]:+7.1f} (output) = {corrected[i]:7.1f}")
+    print(f"{prediction:.3f} {parts.input[i]:+.3f} (input) {parts.output[i]:+.3f} (output) = {corrected[i]:.3f}")

@@ -11,29 +11,33 @@ import numpy as np
 from sklearn.datasets import load_sample_image
 from sklearn.linear_model import LinearRegression
 
-from rio_uq import RIORegressor, metrics, plots
+from rio_uq import RIORegressor, metrics
 
-picture = load_sample_image("china.jpg").mean(axis=2)[:210, :320] / 255.0
-windows = np.lib.stride_tricks.sliding_window_view(picture, (3, 3)).reshape(-1, 9)
-windows = np.random.default_rng(0).permutation(windows)
-X, y = np.delete(windows, 4, axis=1), windows[:, 4]
-train, test = slice(0, 4_000), slice(4_000, 14_000)
+photo = load_sample_image("china.jpg").mean(axis=2)[:210, :320] / 255.0
+windows = np.lib.stride_tricks.sliding_window_view(photo, (3, 3))
+rows = windows.reshape(-1, 9)
+X, y = np.delete(rows, 4, axis=1), rows[:, 4]
+train = np.random.default_rng(0).choice(len(y), 4_000, replace=False)
+test = np.setdiff1d(np.arange(len(y)), train)
 
 model = LinearRegression().fit(X[train], y[train])
 rio = RIORegressor(model, n_inducing=60, random_state=0).fit(X[train], y[train])
-mean, std = rio.predict(X[test], return_std=True)
+y_pred, (mean, std) = model.predict(X), rio.predict(X, return_std=True)
 
 # %%
-# RIO does not make a much better predictor of the line. It knows where the picture is smooth, and errors are small.
+# Predictions are a little better, and error bars much better than one for all: RIO knows where the picture is smooth.
 
-y_pred = model.predict(X[test])
-spread = np.full(len(y_pred), np.std(y[train] - model.predict(X[train])))
-print(f"model alone, one error bar for all: RMSE {metrics.rmse(y[test], y_pred):.3f}", end=", ")
-print(f"NLPD {metrics.nlpd(y[test], y_pred, spread):.2f}")
-print(f"with RIO: RMSE {metrics.rmse(y[test], mean):.3f}, NLPD {metrics.nlpd(y[test], mean, std):.2f}")
+one_for_all = np.full(len(y), np.std(y[train] - y_pred[train]))
+for name, centre, spread in (("model alone", y_pred, one_for_all), ("with RIO", mean, std)):
+    rmse, nlpd = metrics.rmse(y[test], centre[test]), metrics.nlpd(y[test], centre[test], spread[test])
+    print(f"{name}: RMSE {rmse:.4f}, NLPD {nlpd:.2f} on {len(test):,} rows")
 
 # %%
 
-_, ax = plt.subplots(figsize=(5.2, 5), layout="constrained")
-plots.ReliabilityDisplay.from_predictions(y[test], y_pred, spread, name="one error bar for all", ax=ax)
-plots.ReliabilityDisplay.from_predictions(y[test], mean, std, name="RIO", ax=ax)
+_, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
+axes[0].imshow(photo[1:-1, 1:-1], cmap="gray")
+axes[0].set_title("pixels to be predicted")
+axes[1].imshow(std.reshape(windows.shape[:2]), cmap="viridis", vmax=np.quantile(std, 0.99))
+axes[1].set_title("standard deviation of each")
+for ax in axes:
+    ax.axis("off")
