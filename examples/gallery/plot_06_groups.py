@@ -4,6 +4,7 @@ Right in every group
 
 An interval that is right on average may be too wide for one group and too narrow for another. With ``groups`` every
 group is calibrated for itself. Here they are the two diagnoses of the breast cancer data, which the model is not told.
+The group of a row has to be known where its error bar is asked for.
 """
 
 import matplotlib.pyplot as plt
@@ -44,9 +45,5 @@ def report(title, ax, **groups):
 
 rio.calibrate(X_rest[fresh], y_rest[fresh])
 report("one calibration for all", axes[0])
-
-# %%
-# The group of a row has to be known where its error bar is asked for.
-
 rio.calibrate(X_rest[fresh], y_rest[fresh], groups=group[fresh])
 report("each group for itself", axes[1], groups=group[test])
