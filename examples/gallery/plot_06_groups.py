@@ -4,7 +4,6 @@ Right in every group
 
 An interval that is right on average may be too wide for one group and too narrow for another. With ``groups`` every
 group is calibrated for itself. Here they are the two diagnoses of the breast cancer data, which the model is not told.
-The group of a row has to be known where its error bar is asked for.
 """
 
 import matplotlib.pyplot as plt
@@ -25,6 +24,8 @@ COLOURS = {"benign": "#0072B2", "malignant": "#D55E00"}
 
 rio = RIORegressor(LinearRegression(), random_state=0).fit(X_train, y_train)
 
+# %%
+# Intervals in each group. Where they were calibrated by group, they need the group of the row that they are for.
 
 _, axes = plt.subplots(1, 2, figsize=(9, 4), sharey=True, layout="constrained")
 
