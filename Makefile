@@ -4,6 +4,7 @@
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
 # make bench-paper  whole fits on the paper's data beside GPflow (RIO_UQ_DATA names the folder of the UCI files)
 # make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
+# make docs   the site, in build/docs: figures and examples are run, warnings are errors, no network is needed
 # make test   lint, types and all fast tests with coverage;  make test-slow  the slow ones
 # Each target sets up what it needs in .venv.
 
@@ -13,11 +14,12 @@ BIN := $(VENV)/bin
 EXTRAS_demo := demo
 EXTRAS_test := test
 EXTRAS_experiments := experiments
+EXTRAS_docs := docs
 EXTRAS_onnx := onnx
 
 export DATA TARGET
 
-.PHONY: demo paper test test-slow lint bench bench-onnx bench-paper bench-quality clean
+.PHONY: demo docs paper test test-slow lint bench bench-onnx bench-paper bench-quality clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -30,6 +32,12 @@ demo: $(VENV)/installed-demo
 
 paper: $(VENV)/installed-experiments
 	$(BIN)/python -m experiments paper --jobs 2 --results experiments/results/paper.csv
+
+docs: export OMP_NUM_THREADS = 1
+docs: export MPLBACKEND = agg
+docs: $(VENV)/installed-docs
+	$(BIN)/python -m sphinx -b html -n -W --keep-going -q docs build/docs
+	@echo "the site is in build/docs/index.html"
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
@@ -44,7 +52,7 @@ test-slow: $(VENV)/installed-test
 	$(BIN)/python -m pytest -m slow -n 2
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(QUALITY) demo-output build dist .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(QUALITY) demo-output build dist docs/_figures docs/api docs/gallery docs/sg_execution_times.rst .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 PEERS := .venv-peers
 $(PEERS)/installed: benchmarks/requirements-peers.txt
