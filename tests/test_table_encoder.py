@@ -183,11 +183,20 @@ def test_altered_files_are_refused(change, fitted, tmp_path):
 
 def test_as_onnx(fitted, table):
     onnxruntime = pytest.importorskip("onnxruntime")
-    graph = fitted.to_onnx(levels=[0.9])
+    graph = rio_uq.onnx.export(fitted, levels=[0.9])
     assert "age is missing" in graph.graph.input[0].doc_string
     session = onnxruntime.InferenceSession(graph.SerializeToString())
     y_pred = table[["size"]].to_numpy()
-    mean, *_ = session.run(None, {"X": fitted.features_.transform(table), "y_pred": y_pred})
+    mean, *_ = session.run(None, {"features": fitted.features_.transform(table), "y_pred": y_pred})
     np.testing.assert_allclose(mean[:, 0], fitted.predict(table, y_pred=y_pred[:, 0]), rtol=1e-9)
-    with pytest.raises(ValueError, match="cannot be merged in"):
-        fitted.to_onnx(base_model=graph)
+
+
+def test_columns_that_stay_as_they_are_go_into_a_graph_as_x():
+    onnxruntime = pytest.importorskip("onnxruntime")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(size=(40, 3)), columns=["a", "b", "c"])
+    y = X.a + np.sin(3.0 * X.c)
+    rio = rio_uq.RIORegressor(features=TableEncoder(["c", "a"]), random_state=0).fit(X, y, y_pred=X.a)
+    session = onnxruntime.InferenceSession(rio_uq.onnx.export(rio).SerializeToString())
+    mean, *_ = session.run(None, {"X": X.to_numpy(), "y_pred": X[["a"]].to_numpy()})
+    np.testing.assert_allclose(mean[:, 0], rio.predict(X, y_pred=X.a), rtol=1e-9)
