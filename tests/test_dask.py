@@ -113,6 +113,22 @@ class TestInThisProcess:
         expected = rio.predict(kept.drop(columns="y"))
         np.testing.assert_allclose(rio.predict(lazy).compute(), expected, rtol=1e-8)
 
+    @pytest.mark.parametrize("is_one_frame", [True, False])
+    def test_files_that_dask_may_join(self, is_one_frame, frame, model, tmp_path):
+        """Reading few of many columns, Dask joins small files, and not the same ones for X and for y."""
+        for i, start in enumerate(range(0, N, 300)):
+            wide = frame[start : start + 300].drop(columns="kind").assign(**{f"unused{k}": 0.0 for k in range(20)})
+            wide.to_parquet(tmp_path / f"part-{i}.parquet")
+        lazy = dd.read_parquet(tmp_path)
+        rio = regressor(features=NAMES)
+        if is_one_frame:
+            rio.fit(lazy[[*NAMES, "y"]], "y", y_pred=frame["b"])
+        else:
+            rio.fit(lazy[NAMES], lazy["y"], y_pred=frame["b"])
+        assert rio._gp.posterior.evidence.sums.n == N
+        expected = rio.predict(frame[NAMES], y_pred=frame["b"])
+        np.testing.assert_allclose(rio.predict(lazy, y_pred=lazy["b"]).compute(), expected, rtol=1e-7)
+
     def test_categories_that_differ_between_partitions(self, frame):
         parts = [frame[frame["kind"] == kind].astype({"kind": "str"}) for kind in ("high", "low")]
         lazy = dd.concat([dd.from_pandas(part, npartitions=2) for part in parts]).astype({"kind": "category"})

@@ -54,8 +54,8 @@ ELSEWHERE = {
     "uvicorn",
 }
 """Commands that are not ours to check."""
-BY_THEMSELVES = {"command-line.md"}
-"""Pages whose code needs the files that their commands write: `tests/cli/test_docs.py` runs both in order."""
+BY_THEMSELVES = {"command-line.md", "scale.md"}
+"""Pages with tests of their own: `tests/cli/test_docs.py` runs commands and code in order, `tests/test_scale_page.py` a cluster."""
 
 
 def name_of(path):

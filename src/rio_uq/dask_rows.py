@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -46,17 +47,15 @@ class DaskSource:
 
     def __init__(self, X: Any, given: dict[str, Any], columns: Sequence[str] | None) -> None:
         self._dask = require("dask", "dask")
-        given = {role: value for role, value in given.items() if value is not None}
         by_name = {role: value for role, value in given.items() if names_columns(value)}
-        if hasattr(X, "columns"):
-            X, by_name = _split_columns(X, by_name, columns)
-        elif by_name:
-            raise ValueError(f"a Dask array has no column {named(list(by_name.values()))}: give a Dask array instead")
-        else:
-            X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+        given = {role: value for role, value in given.items() if value is not None and role not in by_name}
+        self._roles = _Roles.of(X, by_name, columns)
+        X = X[self._roles.all_columns] if hasattr(X, "columns") else X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
         self._chunks = X.chunks[0] if hasattr(X, "chunks") else None
-        self._X = _partitions(X)
-        self._given = {role: self._aligned(role, value) for role, value in {**given, **by_name}.items()}
+        # Dask may join partitions of which few columns are read: of X alone, but not of X and y each in its own way.
+        self._optimize = not any(self._dask.is_dask_collection(values) for values in given.values())
+        self._X = _partitions(X, optimize=self._optimize)
+        self._given = {role: self._aligned(role, values) for role, values in given.items()}
 
     def _aligned(self, role: str, values: Any) -> list[Any]:
         """What is known of the rows of each partition."""
@@ -74,7 +73,7 @@ class DaskSource:
                 if sum(self._chunks) != len(values):
                     raise ValueError(f"X has {sum(self._chunks)} rows and {role} has {len(values)}: they have to agree")
                 values = values.rechunk({0: self._chunks})
-        parts = _partitions(values)
+        parts = _partitions(values, optimize=self._optimize)
         if len(parts) != len(self._X):
             raise ValueError(
                 f"X has {len(self._X)} partitions and {role} has {len(parts)}: they have to be those of the same rows"
@@ -105,9 +104,8 @@ class DaskSource:
             if len(chosen):
                 tasks.append(pick(i, self._X[i], self._given_to(i), chosen - (ends[i] - self.lengths[i])))
         pieces = self._computed(lambda _: tasks, None)
-        X = _joined([piece[0] for piece in pieces])
         given = {role: np.concatenate([piece[1][role] for piece in pieces]) for role in self._given}
-        return Part(f"{len(numbers)} rows of X", X, given)
+        return self._roles.part(f"{len(numbers)} rows of X", _joined([piece[0] for piece in pieces]), given)
 
     def total(self, function: Callable[[Any, Part], Any], context: Any) -> Any:
         plus = self._dask.delayed(_plus)
@@ -148,7 +146,7 @@ class DaskSource:
 
     def _tasks(self, function: Callable[[Any, Part], Any], remote: Any, if_empty: Any = None) -> list[Any]:
         work = self._dask.delayed(_work_on)
-        return [work(function, remote, i, X, self._given_to(i), if_empty) for i, X in enumerate(self._X)]
+        return [work(function, remote, self._roles, i, X, self._given_to(i), if_empty) for i, X in enumerate(self._X)]
 
     def _computed(self, build: Callable[[Any], list[Any]], context: Any) -> list[Any]:
         """The results of tasks: on the cluster that has a client here, otherwise on this machine."""
@@ -199,20 +197,47 @@ def _for_a_worker(context: Any) -> Any:
     return context
 
 
-def _split_columns(X: Any, by_name: dict[str, Any], usual: Sequence[str] | None) -> tuple[Any, dict[str, Any]]:
-    """The columns of a Dask data frame that are X, and those that are something else."""
-    others = [name for value in by_name.values() for name in ([value] if isinstance(value, str) else value)]
-    columns = [name for name in X.columns if name not in others] if usual is None else [str(name) for name in usual]
-    missing = [name for name in [*others, *columns] if name not in X.columns]
-    if missing:
-        raise ValueError(f"X has no column {named(missing)}: its columns are {named(list(X.columns))}")
-    chosen = {role: X[value if isinstance(value, str) else list(value)] for role, value in by_name.items()}
-    return X[columns], chosen
+@dataclass(frozen=True)
+class _Roles:
+    """Which columns of a data frame are X, and which are something else; nothing of an array.
+
+    They are read together, so that they are always those of the same rows.
+    """
+
+    columns: list[str] | None
+    by_name: dict[str, Any]
+
+    @classmethod
+    def of(cls, X: Any, by_name: dict[str, Any], usual: Sequence[str] | None) -> _Roles:
+        if not hasattr(X, "columns"):
+            if by_name:
+                raise ValueError(
+                    f"a Dask array has no column {named(list(by_name.values()))}: give a Dask array instead"
+                )
+            return cls(None, {})
+        by_name = {role: value if isinstance(value, str) else list(value) for role, value in by_name.items()}
+        others = cls([], by_name).all_columns
+        columns = [name for name in X.columns if name not in others] if usual is None else [str(name) for name in usual]
+        missing = [name for name in [*others, *columns] if name not in X.columns]
+        if missing:
+            raise ValueError(f"X has no column {named(missing)}: its columns are {named(list(X.columns))}")
+        return cls(columns, by_name)
+
+    @property
+    def all_columns(self) -> list[str]:
+        others = [name for value in self.by_name.values() for name in ([value] if isinstance(value, str) else value)]
+        return list(dict.fromkeys([*(self.columns or []), *others]))
+
+    def part(self, name: str, rows: Any, given: dict[str, Any]) -> Part:
+        """Rows in memory, taken apart."""
+        chosen = {role: np.asarray(rows[columns]) for role, columns in self.by_name.items()}
+        values = {role: np.asarray(values) for role, values in given.items()}
+        return Part(name, rows if self.columns is None else rows[self.columns], {**values, **chosen})
 
 
-def _partitions(collection: Any) -> list[Any]:
+def _partitions(collection: Any, *, optimize: bool) -> list[Any]:
     """A delayed object for each."""
-    return list(np.ravel(np.asarray(collection.to_delayed(), dtype=object)))
+    return list(np.ravel(np.asarray(collection.to_delayed(optimize_graph=optimize), dtype=object)))
 
 
 def _pick(i: int, X: Any, given: dict[str, Any], indices: NDArray[np.intp]) -> tuple[Any, dict[str, Any]]:
@@ -231,14 +256,20 @@ def _joined(pieces: list[Any]) -> Any:
 
 
 def _work_on(
-    function: Callable[[Any, Part], Any], context: Any, i: int, X: Any, given: dict[str, Any], if_empty: Any
+    function: Callable[[Any, Part], Any],
+    context: Any,
+    roles: _Roles,
+    i: int,
+    X: Any,
+    given: dict[str, Any],
+    if_empty: Any,
 ) -> Any:
     """On a worker. Of a partition without rows, as many rows of the example as it has: none."""
     if not _num_samples(X):
         if isinstance(if_empty, tuple):
             return tuple(values[:0] for values in if_empty)
         return None if if_empty is None else if_empty[:0]
-    part = Part(f"partition {i} of X", X, {role: np.asarray(values) for role, values in given.items()})
+    part = roles.part(f"partition {i} of X", X, given)
     with errors_of(part):
         return function(context, part)
 
