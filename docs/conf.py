@@ -128,7 +128,19 @@ def drop_absent_pages(app, name: str, source: list[str]) -> None:
         source[0] = source[0].replace("more/*\n", "")
 
 
+def lead_to_the_site(app, name: str, source: list[str]) -> None:
+    """Links to files beside ``docs/``, which work on a code host, lead to the pages that include those files."""
+    pages = {"experiments/RESULTS": "results/paper", "CONTRIBUTING": "contributing", "CHANGELOG": "changelog"}
+    for path in (ROOT / "benchmarks").glob("*.md"):
+        is_known = (HERE / "results" / path.name).exists()
+        pages[f"benchmarks/{path.stem}"] = f"results/{path.stem}" if is_known else f"results/more/{path.stem}"
+    if "/" not in name:
+        for file, page in pages.items():
+            source[0] = source[0].replace(f"](../{file}.md", f"]({page}.md")
+
+
 def setup(app) -> None:
     write_further_results()
     app.connect("builder-inited", lambda app: figures.draw_all(HERE / "_figures"))
     app.connect("source-read", drop_absent_pages)
+    app.connect("source-read", lead_to_the_site)
