@@ -1,8 +1,7 @@
 # make demo   the main job: a neural network on real data, before and after RIO (DATA=my.csv TARGET=price for your own)
 # make paper  the paper's experiments in a version that ends within an hour (RIO_UQ_DATA names the folder of the data)
-# make bench  the engine beside GPflow and GPyTorch, in one run
+# make bench  the engine, and whole fits on the UCI data (RIO_UQ_DATA names their folder), beside GPflow and GPyTorch
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
-# make bench-paper  whole fits on the paper's data beside GPflow (RIO_UQ_DATA names the folder of the UCI files)
 # make test   lint, types and all fast tests with coverage;  make test-slow  the slow ones
 # Each target sets up what it needs in .venv.
 
@@ -15,7 +14,7 @@ EXTRAS_experiments := experiments
 
 export DATA TARGET
 
-.PHONY: demo paper test test-slow lint bench bench-paper bench-quality clean
+.PHONY: demo paper test test-slow lint bench bench-engine bench-speed bench-quality clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -50,11 +49,14 @@ $(PEERS)/installed: benchmarks/requirements-peers.txt
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-bench: $(VENV)/installed-demo $(PEERS)/installed
+bench: bench-engine bench-speed
+
+bench-engine: $(VENV)/installed-demo $(PEERS)/installed
 	$(BIN)/python -m benchmarks.engine --peers-python $(PEERS)/bin/python
 
-bench-paper: $(VENV)/installed-experiments $(PEERS)/installed
-	$(BIN)/python -m benchmarks.paper_fit --peers-python $(PEERS)/bin/python
+bench-speed: $(VENV)/installed-experiments $(PEERS)/installed
+	$(BIN)/python -m benchmarks.speed run --peers-python $(PEERS)/bin/python
+	$(BIN)/python -m benchmarks.speed page
 
 QUALITY := .venv-quality
 RUNS ?= 5
