@@ -55,7 +55,7 @@ def _grid(found: dict[str, dict[str, Fits]], caption: str, panel: Any, path: Pat
         [handles[engine] for engine in shown], shown, loc="outside upper center", ncols=len(shown), fontsize=8
     )
     figure.supxlabel("seconds", fontsize=9)
-    figure.supylabel(caption.split(" against")[0].split(", against")[0], fontsize=9)
+    figure.supylabel(caption.split(" against")[0].rstrip(","), fontsize=9)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
 

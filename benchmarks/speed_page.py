@@ -89,7 +89,9 @@ def _setting(rows: list[Row]) -> str:
     clocks = " and ".join(sorted({row["clock"] for row in rows}))
     meaning = " (seconds of the processor: the machine had other work to do)" if "cpu" in clocks else ""
     rounds = max(row["round"] for row in rows) + 1
-    return f"Threads: {threads}; clock: {clocks}{meaning}; rounds: {rounds}; float64; {numbers}."
+    absent = [name for name in SMALLEST_FIRST if name not in {row["dataset"] for row in rows}]
+    not_run = f" Not run yet: {', '.join(absent)}." if absent else ""
+    return f"Threads: {threads}; clock: {clocks}{meaning}; rounds: {rounds}; float64; {numbers}.{not_run}"
 
 
 def targets(found: Found, names: list[str]) -> list[str]:

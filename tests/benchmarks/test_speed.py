@@ -199,6 +199,7 @@ def test_the_page_and_the_section(stored, tmp_path):
     assert "GPflow SVGP did not end by itself (cut off after 40 s)" in page
     assert "GPflow SGPR failed: out of memory" in page
     assert "(speed-nlpd.png)" in page
+    assert "Not run yet: ENB/h, ENB/c, CCS," in page
     section = written[1].read_text()
     assert "| yacht | 246 × 6 | > 40.00 | 4.00 | 3.00 | 2.00 / 40.00: 20.0× | -10.0 / -8.0 / (-5.0) |" in section
 
