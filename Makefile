@@ -1,8 +1,7 @@
 # make demo   the main job: a neural network on real data, before and after RIO (DATA=my.csv TARGET=price for your own)
 # make paper  the paper's experiments in a version that ends within an hour (RIO_UQ_DATA names the folder of the data)
-# make bench  the engine beside GPflow and GPyTorch, in one run
+# make bench  the engine, and whole fits on the UCI data (RIO_UQ_DATA names their folder), beside GPflow and GPyTorch
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
-# make bench-paper  whole fits on the paper's data beside GPflow (RIO_UQ_DATA names the folder of the UCI files)
 # make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
 # make docs   the site, in build/docs: figures and examples are run, warnings are errors, no network is needed
 # make test   lint, types and all fast tests with coverage;  make test-slow  the slow ones
@@ -19,7 +18,7 @@ EXTRAS_onnx := onnx
 
 export DATA TARGET
 
-.PHONY: demo docs paper test test-slow lint bench bench-onnx bench-paper bench-quality clean
+.PHONY: demo docs paper test test-slow lint bench bench-engine bench-speed bench-onnx bench-quality clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -60,14 +59,17 @@ $(PEERS)/installed: benchmarks/requirements-peers.txt
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-bench: $(VENV)/installed-demo $(PEERS)/installed
+bench: bench-engine bench-speed
+
+bench-engine: $(VENV)/installed-demo $(PEERS)/installed
 	$(BIN)/python -m benchmarks.engine --peers-python $(PEERS)/bin/python
 
 bench-onnx: $(VENV)/installed-onnx
 	$(BIN)/python -m benchmarks.onnx_latency
 
-bench-paper: $(VENV)/installed-experiments $(PEERS)/installed
-	$(BIN)/python -m benchmarks.paper_fit --peers-python $(PEERS)/bin/python
+bench-speed: $(VENV)/installed-experiments $(PEERS)/installed
+	$(BIN)/python -m benchmarks.speed run --peers-python $(PEERS)/bin/python
+	$(BIN)/python -m benchmarks.speed page
 
 QUALITY := .venv-quality
 RUNS ?= 5

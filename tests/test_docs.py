@@ -55,7 +55,7 @@ ELSEWHERE = {
 }
 """Commands that are not ours to check."""
 BY_THEMSELVES = {"command-line.md", "scale.md"}
-"""Pages with tests of their own: `tests/cli/test_docs.py` runs commands and code in order, `tests/test_scale_page.py` a cluster."""
+"""Pages with tests of their own, which set up more: `tests/cli/test_docs.py` and `tests/test_scale_page.py`."""
 
 
 def name_of(path):

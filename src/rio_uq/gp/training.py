@@ -115,9 +115,10 @@ class _Exact:
 
     def __init__(self, kernel: Kernel, data: Rows) -> None:
         self.kernel, self.data = kernel, data
+        self.likelihood = exact.MarginalLikelihood(kernel, data)
 
     def __call__(self, x: Array) -> tuple[float, Array]:
-        value, gradients = exact.log_marginal_likelihood(self.kernel, *self._split(x), self.data)
+        value, gradients = self.likelihood(*self._split(x))
         return value, np.concatenate(gradients)
 
     def _split(self, x: Array) -> tuple[Array, Array]:
