@@ -2,6 +2,7 @@
 # make paper  the paper's experiments in a version that ends within an hour (RIO_UQ_DATA names the folder of the data)
 # make bench  the engine beside GPflow and GPyTorch, in one run
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
+# make bench-scale  growth of time and memory, flights out of core and through Dask (RIO_UQ_DATA names their folder); resumable
 # make bench-paper  whole fits on the paper's data beside GPflow (RIO_UQ_DATA names the folder of the UCI files)
 # make test   lint, types and all fast tests with coverage;  make test-slow  the slow ones
 # Each target sets up what it needs in .venv.
@@ -12,10 +13,11 @@ BIN := $(VENV)/bin
 EXTRAS_demo := demo
 EXTRAS_test := test
 EXTRAS_experiments := experiments
+EXTRAS_scale := demo,parquet,dask
 
 export DATA TARGET
 
-.PHONY: demo paper test test-slow lint bench bench-paper bench-quality clean
+.PHONY: demo paper test test-slow lint bench bench-paper bench-quality bench-scale clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -55,6 +57,10 @@ bench: $(VENV)/installed-demo $(PEERS)/installed
 
 bench-paper: $(VENV)/installed-experiments $(PEERS)/installed
 	$(BIN)/python -m benchmarks.paper_fit --peers-python $(PEERS)/bin/python
+
+bench-scale: $(VENV)/installed-scale
+	$(BIN)/python -m benchmarks.scale run
+	$(BIN)/python -m benchmarks.scale page
 
 QUALITY := .venv-quality
 RUNS ?= 5
