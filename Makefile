@@ -4,6 +4,7 @@
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
 # make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
 # make docs   the site, in build/docs: figures and examples are run, warnings are errors, no network is needed
+# make bench-scale  growth of time and memory, flights out of core and through Dask (RIO_UQ_DATA names their folder); resumable
 # make test   lint, types and all fast tests with coverage;  make test-slow  the slow ones
 # Each target sets up what it needs in .venv.
 
@@ -15,10 +16,11 @@ EXTRAS_test := test
 EXTRAS_experiments := experiments
 EXTRAS_docs := docs
 EXTRAS_onnx := onnx
+EXTRAS_scale := demo,parquet,dask
 
 export DATA TARGET
 
-.PHONY: demo docs paper test test-slow lint bench bench-engine bench-speed bench-onnx bench-quality clean
+.PHONY: demo docs paper test test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-scale clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -70,6 +72,10 @@ bench-onnx: $(VENV)/installed-onnx
 bench-speed: $(VENV)/installed-experiments $(PEERS)/installed
 	$(BIN)/python -m benchmarks.speed run --peers-python $(PEERS)/bin/python
 	$(BIN)/python -m benchmarks.speed page
+
+bench-scale: $(VENV)/installed-scale
+	$(BIN)/python -m benchmarks.scale run
+	$(BIN)/python -m benchmarks.scale page
 
 QUALITY := .venv-quality
 RUNS ?= 5

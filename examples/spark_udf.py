@@ -9,6 +9,8 @@ sends the regressor to its workers, in which rio-uq has to be installed.
 
 from __future__ import annotations
 
+import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -53,6 +55,7 @@ def main() -> tuple[float, float]:
     from pyspark.sql import SparkSession
     from pyspark.sql.functions import struct
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers' Python, which has rio-uq
     session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     frame = rows(2500)
     with tempfile.TemporaryDirectory() as folder:
