@@ -12,6 +12,7 @@ sys.path.insert(0, str(HERE))
 import figures
 
 import rio_uq
+from rio_uq.table_encoder import TableEncoder
 
 project = "rio-uq"
 version = release = rio_uq.__version__
@@ -43,8 +44,9 @@ autosummary_generate = True
 autosummary_context = {
     "hidden_methods": [
         name
-        for name in dir(rio_uq.RIORegressor)
-        if (getattr(getattr(rio_uq.RIORegressor, name), "__module__", "") or "").startswith("sklearn.")
+        for kind in (rio_uq.RIORegressor, TableEncoder)
+        for name in dir(kind)
+        if (getattr(getattr(kind, name, None), "__module__", "") or "").startswith("sklearn.")
     ]
 }
 autodoc_typehints = "none"

@@ -35,9 +35,9 @@ def export(
     needed by the model only. If ``features`` is a transformer or a function, what it makes of X is an input of its own,
     ``features``, but a tensor of an ONNX graph (`rio_uq.features.onnx_tensor`) is merged in.
 
-    Its outputs, all of shape (n, q), are ``mean`` and ``std`` as `predict` gives them, and ``lower_0.95`` and
-    ``upper_0.95`` for each level as `predict_interval` does. Rows with NaN or infinite values, which `predict` refuses,
-    give NaN.
+    Its outputs, all of shape (n, q), are ``mean`` and ``std`` as ``predict`` gives them, and ``lower_0.95`` and
+    ``upper_0.95`` for each level as ``predict_interval`` does. Rows with NaN or infinite values, which ``predict``
+    refuses, give NaN.
 
     Parameters
     ----------

@@ -279,8 +279,8 @@ class RIORegressor(
         Parameters
         ----------
         X : array or frame of shape (n, d), or anything that the model and ``features`` take
-            Or rows that need not fit into memory: a path of a Parquet file or folder, a `pyarrow` Table or Dataset, a
-            `rio_uq.tables.ArrowRows`, a memory map. They are read in blocks, and so is the model called, which has to
+            Or rows that need not fit into memory: a path of a Parquet file or folder, a ``pyarrow`` Table or Dataset,
+            a `rio_uq.tables.ArrowRows`, a memory map. They are read in blocks, and so is the model called, which has to
             be fitted. From ``sample_rows`` of them all is learnt but the posterior, which all of them enter.
         y : array of shape (n,) or (n, q)
             Or the name of a column, or a list of names, of a Parquet file or an Arrow table; also in the following.

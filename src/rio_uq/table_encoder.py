@@ -151,7 +151,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Array:
-        """Numbers of shape (n, len(feature_names_out_))."""
+        """Numbers, a column for each of ``feature_names_out_``."""
         check_is_fitted(self)
         encoded = []
         for column in self.columns_:

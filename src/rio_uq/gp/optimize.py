@@ -15,9 +15,9 @@ from rio_uq.gp.typing import Array
 LINE_SEARCH_FAILED = 2
 """SciPy's status for it."""
 
-MEMORY = 30
-"""Steps that L-BFGS-B learns the curvature from. With SciPy's ten, moving inducing points took up to twice as many
-iterations to the same bound."""
+MEMORY, LONG_MEMORY = 10, 30
+"""Steps that L-BFGS-B learns the curvature from: of a few hyperparameters, and of hundreds of coordinates of inducing
+points, which with the short memory took up to twice as many iterations to the same bound."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ def maximize(
     *,
     max_iter: int,
     tolerance: float,
+    memory: int = MEMORY,
     label: str = "fitting",
     verbose: bool = False,
 ) -> Optimum:
@@ -92,7 +93,7 @@ def maximize(
 
     def run(x: Array) -> OptimizeResult:
         left = max(1, max_iter - n_iter)
-        options = {"maxiter": left, "maxfun": 10 * left + 20, "ftol": tolerance, "gtol": 1e-5, "maxcor": MEMORY}
+        options = {"maxiter": left, "maxfun": 10 * left + 20, "ftol": tolerance, "gtol": 1e-5, "maxcor": memory}
         return minimize(
             descend, x, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration, options=options
         )

@@ -18,7 +18,7 @@ import numpy as np
 from rio_uq.gp import exact, inducing, sparse, svgp
 from rio_uq.gp.kernels import Kernel
 from rio_uq.gp.linalg import NotPositiveDefiniteError
-from rio_uq.gp.optimize import Optimum, maximize
+from rio_uq.gp.optimize import LONG_MEMORY, MEMORY, Optimum, maximize
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.rows import Rows, in_parallel, single_blas_thread
 from rio_uq.gp.starts import Prior
@@ -318,6 +318,7 @@ class _Trainer:
             problem.bounds(self.bounds),
             max_iter=max_iter,
             tolerance=tolerance,
+            memory=LONG_MEMORY if self.settings.optimize_inducing else MEMORY,
             label=label,
             verbose=self.settings.verbose,
         )
