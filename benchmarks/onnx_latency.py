@@ -28,8 +28,8 @@ from rio_uq import RIORegressor
 
 PAGE = Path(__file__).with_name("onnx.md")
 N_FEATURES = 8
-MANY_ROWS, ROUNDS_OF_MANY = 10_000, 5
-ROUNDS_OF_ONE, CALLS_OF_ONE = 30, 20
+MANY_ROWS, ROUNDS_OF_MANY = 1_000, 40
+ROUNDS_OF_ONE, CALLS_OF_ONE = 60, 10
 
 
 class Problem(NamedTuple):

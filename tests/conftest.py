@@ -8,6 +8,10 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # one of scikit-learn's checks as
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+settings.register_profile("rio", deadline=None)  # no test depends on time
+settings.load_profile("rio")
 
 
 def finite_differences(function, x, step=1e-5):

@@ -32,7 +32,7 @@ pytest.importorskip("skops")
 pytestmark = pytest.mark.filterwarnings("ignore::Warning:mlflow")
 
 PATIENCE = 120.0
-LOAD_SECONDS, CLIENTS = 3.0, 2
+LOAD_SECONDS, CLIENTS = 2.0, 2
 
 
 @pytest.fixture(scope="module")

@@ -296,6 +296,37 @@ def test_a_layer_of_the_model_is_part_of_one_file(pool, opset):
     ]
 
 
+def test_a_layer_and_a_base_of_two_opsets_are_refused():
+    images = np.random.default_rng(0).normal(size=(20, 2, 4, 4)).astype(np.float32)
+    rio = fitted(
+        images, images[:, 0, 0, 0], np.zeros(20), features=onnx_tensor(convolution(13), "channels", pool="max")
+    )
+    with pytest.raises(ValueError, match=r"base and features use opsets 17 and 13 of ai\.onnx: convert one of them"):
+        export(rio, base=convolution(17))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "inputs", "message"),
+    [
+        ([("Constant", [], ["y"], {"value_floats": [1.0]})], [], "a graph with an input and an output"),
+        ([("SequenceConstruct", ["X"], ["y"], {})], ["X"], "'y' of base is no tensor"),
+    ],
+)
+def test_graphs_that_are_no_models_are_refused(nodes, inputs, message):
+    helper, kind = onnx.helper, onnx.TensorProto.FLOAT
+    tensor = helper.make_tensor_type_proto(kind, None)
+    output = tensor if not inputs else helper.make_sequence_type_proto(tensor)
+    graph = helper.make_graph(
+        [helper.make_node(operation, given, made, **attributes) for operation, given, made, attributes in nodes],
+        "odd",
+        [helper.make_tensor_value_info(name, kind, None) for name in inputs],
+        [helper.make_value_info("y", output)],
+    )
+    X, y, y_pred, _ = problem(0, 1)
+    with pytest.raises(ValueError, match=message):
+        export(fitted(X, y, y_pred), base=helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
+
+
 def by_column(names):
     """ŷ = 2 a ± 1: a model with an input for each column, one of them text."""
     helper, kind = onnx.helper, onnx.TensorProto

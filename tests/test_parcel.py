@@ -1,5 +1,7 @@
 """A regressor in a folder with all that it needs, and the table that it answers with."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -62,6 +64,23 @@ def test_what_skops_cannot_store_is_refused_with_what_to_do(data, tmp_path):
     other = through_a_folder(rio, tmp_path, base=False)
     assert not has_model(tmp_path)
     np.testing.assert_array_equal(other.predict(X, y_pred=X[:, 0]), rio.predict(X))
+
+
+def first_column(X):
+    return np.asarray(X)[:, 0]
+
+
+def test_functions_of_your_own_have_to_be_named(data, tmp_path, monkeypatch):
+    X, y = data
+    module = type(np)("own_models")
+    module.first_column = first_column
+    monkeypatch.setitem(sys.modules, "own_models", module)
+    monkeypatch.setattr(first_column, "__module__", "own_models")
+    rio = quick(first_column).fit(X, y)
+    with pytest.raises(ValueError, match=r"own_models\.first_column.*trusted="):
+        through_a_folder(rio, tmp_path)
+    other = through_a_folder(rio, tmp_path, trusted=["own_models.first_column"])
+    np.testing.assert_array_equal(other.predict(X), rio.predict(X))
 
 
 def answers(rio, X, rows, *, has_model=True, **given):

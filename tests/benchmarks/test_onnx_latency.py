@@ -22,7 +22,8 @@ def test_quick_run(capsys, monkeypatch, tmp_path):
     assert not (tmp_path / "onnx.md").exists()
 
 
-def test_the_page_says_what_was_measured():
+def test_the_page_says_what_was_measured(monkeypatch):
+    monkeypatch.setattr(onnx_latency, "MANY_ROWS", 10_000)
     times = onnx_latency.Times(one_row=1e-3, many_rows=2.0)
     faster = onnx_latency.Times(one_row=5e-4, many_rows=4.0)
     found = onnx_latency.page({onnx_latency.PROBLEMS[0]: {"rio-uq in Python": times, "onnxruntime": faster}})
