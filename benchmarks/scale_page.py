@@ -107,7 +107,18 @@ the model on its training rows. Processor seconds of Dask are those of the clien
 
 {table(header, lines)}
 
-{agreement}"""
+{agreement}{verdict(found[0])}"""
+
+
+def verdict(row: Row) -> str:
+    """What the test rows say, in a sentence."""
+    if row["nlpd_after"] <= row["nlpd_before"]:
+        return "With RIO the test flights are more likely than without.\n"
+    return (
+        "Here RIO makes things worse: the test flights are less likely than without it, and its intervals hold\n"
+        "fewer of them. The cause has not been looked into. Two are possible: delays have tails that are far from\n"
+        "normal, and the test flights are later than those of the fit.\n"
+    )
 
 
 def dask_section(rows: list[Row]) -> str:
