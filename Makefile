@@ -1,9 +1,10 @@
 # make demo   the main job: a neural network on real data, before and after RIO (DATA=my.csv TARGET=price for your own)
 # make paper  the paper's experiments in a version that ends within an hour (RIO_UQ_DATA names the folder of the data)
-# make bench  the engine beside GPflow and GPyTorch, in one run
+# make bench  the engine, and whole fits on the UCI data (RIO_UQ_DATA names their folder), beside GPflow and GPyTorch
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
-# make bench-paper  whole fits on the paper's data beside GPflow (RIO_UQ_DATA names the folder of the UCI files)
 # make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
+# make docs   the site, in build/docs: figures and examples are run, warnings are errors, no network is needed
+# make bench-scale  growth of time and memory, flights out of core and through Dask (RIO_UQ_DATA names their folder); resumable
 # make test   lint, types and all fast tests with coverage;  make test-slow  the slow ones
 # Each target sets up what it needs in .venv.
 
@@ -13,11 +14,13 @@ BIN := $(VENV)/bin
 EXTRAS_demo := demo
 EXTRAS_test := test
 EXTRAS_experiments := experiments
+EXTRAS_docs := docs
 EXTRAS_onnx := onnx
+EXTRAS_scale := demo,parquet,dask
 
 export DATA TARGET
 
-.PHONY: demo paper test test-slow lint bench bench-onnx bench-paper bench-quality clean
+.PHONY: demo docs paper test test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-scale clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -30,6 +33,12 @@ demo: $(VENV)/installed-demo
 
 paper: $(VENV)/installed-experiments
 	$(BIN)/python -m experiments paper --jobs 2 --results experiments/results/paper.csv
+
+docs: export OMP_NUM_THREADS = 1
+docs: export MPLBACKEND = agg
+docs: $(VENV)/installed-docs
+	$(BIN)/python -m sphinx -b html -n -W --keep-going -q docs build/docs
+	@echo "the site is in build/docs/index.html"
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
@@ -44,7 +53,7 @@ test-slow: $(VENV)/installed-test
 	$(BIN)/python -m pytest -m slow -n 2
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(QUALITY) demo-output build dist .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(QUALITY) demo-output build dist docs/_figures docs/api docs/gallery docs/sg_execution_times.rst .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 PEERS := .venv-peers
 $(PEERS)/installed: benchmarks/requirements-peers.txt
@@ -52,14 +61,21 @@ $(PEERS)/installed: benchmarks/requirements-peers.txt
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-bench: $(VENV)/installed-demo $(PEERS)/installed
+bench: bench-engine bench-speed
+
+bench-engine: $(VENV)/installed-demo $(PEERS)/installed
 	$(BIN)/python -m benchmarks.engine --peers-python $(PEERS)/bin/python
 
 bench-onnx: $(VENV)/installed-onnx
 	$(BIN)/python -m benchmarks.onnx_latency
 
-bench-paper: $(VENV)/installed-experiments $(PEERS)/installed
-	$(BIN)/python -m benchmarks.paper_fit --peers-python $(PEERS)/bin/python
+bench-speed: $(VENV)/installed-experiments $(PEERS)/installed
+	$(BIN)/python -m benchmarks.speed run --peers-python $(PEERS)/bin/python
+	$(BIN)/python -m benchmarks.speed page
+
+bench-scale: $(VENV)/installed-scale
+	$(BIN)/python -m benchmarks.scale run
+	$(BIN)/python -m benchmarks.scale page
 
 QUALITY := .venv-quality
 RUNS ?= 5

@@ -1,72 +1,115 @@
-"""Whole fits by GPflow and by rio-uq in one process, in the peers' environment; asked by `benchmarks.paper_fit`.
+"""Whole fits by rio-uq, GPflow or GPyTorch with their trajectories; asked by `benchmarks.speed`.
 
 It reads one JSON request a line, as `benchmarks.peers` does, all for one problem:
 
-    {"problem": "….npz", "task": "versions"}                                       → version of each library
-    {"problem": …, "task": "fit", "engine": "GPflow", "seed": 0, "max_seconds": 600}
-        → seconds of the whole fit, of them for the graph, bound, iterations, RMSE and NLPD on the test rows
+    {"problem": "….npz", "task": "versions", "libraries": ["gpflow"]}              → version of each library
+    {"problem": …, "task": "fit", "engine": "GPflow SVGP", "seed": 0, "max_seconds": 600, "clock": "wall"}
+        → seconds of the whole fit, of them for the graph, bound, iterations, RMSE and NLPD on the test rows,
+          and the trajectories of bound and NLPD
 
-``max_iter`` can be given as well, for a fit that only warms up.
+``max_iter`` can be given as well, for a fit that only warms up. NLPD along the way is computed after the fit, from the
+parameters that it visited: at some of them, closer together at the beginning.
 """
 
 from __future__ import annotations
 
 import time
-import warnings
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.peers import GPflow, serve
-from rio_uq import RIORegressor, __version__, metrics
+from benchmarks import peers
+from benchmarks.watching import Arrays, CutOffError, Watch, fit, fit_at
+from rio_uq import RIORegressor, metrics
 from rio_uq.options import PAPER_SETTINGS
 
-Arrays = dict[str, np.ndarray]
 Request = dict[str, Any]
+Measures = dict[str, float]
 
-LIBRARIES = ("gpflow", "tensorflow", "numpy", "scipy")
+N_LOOKS = 16
+"""Points of a trajectory at which NLPD is computed, at most."""
+
 PAUSE = 0.2
 """Seconds before each fit: threads that still spin after the one before must not slow it down."""
 
 
-def fit_gpflow(arrays: Arrays, request: Request) -> dict[str, Any]:
-    """The paper's settings in GPflow's SVGP: start values and inducing points are those of the problem."""
-    began = time.perf_counter()
-    engine = GPflow(arrays, "SVGP")
-    built = time.perf_counter() - began
-    trace = engine.fit(request.get("max_iter", PAPER_SETTINGS["max_iter"]), request["max_seconds"])
-    seconds = time.perf_counter() - began
-    mean, variance = engine.model.predict_y(arrays["test_rows"])
+def fit_peer(arrays: Arrays, request: Request) -> dict[str, Any]:
+    """The paper's settings in another library: start values and inducing points are those of the problem."""
+    library, kind = request["engine"].split()
+    clock = peers.CLOCKS[request["clock"]]
+    began = clock()
+    engine = peers.ENGINES[library](arrays, kind)
+    built = clock() - began
+    trace = engine.fit(request.get("max_iter", PAPER_SETTINGS["max_iter"]), request["max_seconds"], clock)
+    seconds = clock() - began
+
+    def measured_at(i: int) -> Measures:
+        mean, variance = engine.predict_at(trace.visited[i], arrays["test_rows"])
+        return measures(arrays, arrays["pred_test"] + mean, np.sqrt(variance))
+
+    times = [built + elapsed for elapsed in trace.seconds]
     return {
         "seconds": seconds,
-        "graph_seconds": built + trace[0][0],
-        "bound": engine.evaluate(),
-        "n_iter": len(trace) - 1,
-        "stopped": engine.stopped,
-        **measures(arrays, arrays["pred_test"] + mean.numpy()[:, 0], np.sqrt(variance.numpy()[:, 0])),
+        "graph_seconds": times[0],
+        "n_iter": len(times) - 1,
+        "stopped": trace.stopped,
+        "counted": len(arrays["rows"]),
+        **trajectories(times, times, trace.bounds, measured_at),
     }
 
 
-def fit_rio(rio: RIORegressor, arrays: Arrays) -> dict[str, Any]:
-    began = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the paper stops at its number of iterations
-        rio.fit(arrays["X_train"], arrays["y_train"], y_pred=arrays["pred_train"])
-    seconds = time.perf_counter() - began
-    mean, std = rio.predict(arrays["X_test"], y_pred=arrays["pred_test"], return_std=True)
+def fit_rio(rio: RIORegressor, arrays: Arrays, request: Request) -> dict[str, Any]:
+    """What comes after the last iteration (posterior, noise) counts as time on the way to an NLPD, not to a bound."""
+    max_seconds = request["max_seconds"]
+    watch, stopped = Watch(max_seconds, peers.CLOCKS[request["clock"]]), ""
+    try:
+        with watch.watching():
+            fit(rio, arrays)
+        seconds = watch.elapsed
+    except CutOffError:
+        seconds, stopped = watch.elapsed, f"cut off after {max_seconds:g} s"
+    visits = watch.visits
+    last = fit_at(visits[-1], rio, arrays) if stopped else rio
+    unit = last.bound_ - visits[-1].bound
+    times = [visit.seconds for visit in visits]
+    rest = 0.0 if stopped else seconds - times[-1]
+
+    def measured_at(i: int) -> Measures:
+        fitted = last if i == len(visits) - 1 else fit_at(visits[i], rio, arrays)
+        mean, std = fitted.predict(arrays["X_test"], y_pred=arrays["pred_test"], return_std=True)
+        return measures(arrays, mean, std)
+
     return {
         "seconds": seconds,
         "graph_seconds": 0.0,
-        "bound": rio.bound_,
-        "n_iter": rio.n_iter_,
-        "stopped": "",
-        **measures(arrays, mean, std),
+        "n_iter": len(visits) if stopped else rio.n_iter_,
+        "stopped": stopped,
+        "counted": watch.total_weight,
+        **trajectories(times, [t + rest for t in times], [visit.bound + unit for visit in visits], measured_at),
     }
 
 
-def measures(arrays: Arrays, mean: np.ndarray, std: np.ndarray) -> dict[str, float]:
+def trajectories(
+    times: list[float], nlpd_times: list[float], bounds: list[float], measured_at: Callable[[int], Measures]
+) -> dict[str, Any]:
+    """The whole trajectory of the bound, NLPD at some points of it, and where both end."""
+    looks = np.unique(np.geomspace(1, len(times), N_LOOKS).round().astype(int)) - 1
+    found = [measured_at(i) for i in looks]
+    trace = {"seconds": _rounded(times), "bound": _rounded(bounds)}
+    look_times, nlpds = [nlpd_times[i] for i in looks], [each["nlpd"] for each in found]
+    at_looks = {"seconds": _rounded(look_times), "nlpd": _rounded(nlpds)}
+    # An end that was not rounded as its trajectory is would never be reached.
+    ends = {"bound": trace["bound"][-1], "nlpd": at_looks["nlpd"][-1], "rmse": found[-1]["rmse"]}
+    return {**ends, "trace": trace, "looks": at_looks}
+
+
+def _rounded(values: list[float]) -> list[float]:
+    return [round(value, 5) for value in values]
+
+
+def measures(arrays: Arrays, mean: np.ndarray, std: np.ndarray) -> Measures:
     y = arrays["y_test"]
     return {"rmse": metrics.rmse(y, mean), "nlpd": metrics.nlpd(y, mean, std)}
 
@@ -78,15 +121,17 @@ def load(request: Request) -> Arrays:
 
 def answer(request: Request, arrays: Arrays) -> dict[str, Any]:
     if request["task"] == "versions":
-        return {"rio-uq": __version__, **{name: version(name) for name in LIBRARIES}}
+        return {name: version(name) for name in request["libraries"]}
     options = {name: request[name] for name in ("max_iter",) if name in request}
     time.sleep(PAUSE)
-    if request["engine"] == "GPflow":
-        return fit_gpflow(arrays, request)
-    if request["engine"] == "paper":
-        return fit_rio(RIORegressor.paper(variant="RIO", random_state=request["seed"], **options), arrays)
-    return fit_rio(RIORegressor(random_state=request["seed"], **options), arrays)
+    if request["engine"] == "rio-uq":
+        rio = RIORegressor(random_state=request["seed"], **options)
+    elif request["engine"] == "rio-uq paper":
+        rio = RIORegressor.paper(variant="RIO", random_state=request["seed"], **options)
+    else:
+        return fit_peer(arrays, request)
+    return fit_rio(rio, arrays, request)
 
 
 if __name__ == "__main__":
-    serve(load, answer)
+    peers.serve(load, answer)

@@ -1,4 +1,6 @@
-"""GPflow and GPyTorch behind one small interface; runs in the peers' own environment, asked by `benchmarks.engine`.
+"""GPflow and GPyTorch behind one small interface, in the peers' own environment.
+
+`benchmarks.engine` asks this script, `benchmarks.speed` asks `benchmarks.fitters`, which builds upon it.
 
 It reads one JSON request a line from standard input, all for one engine and one problem, and answers each with one:
 
@@ -18,6 +20,30 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
 from scipy.optimize import minimize
+
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+
+
+class Trace:
+    """Seconds and bound of the start values and of each iteration, and the parameters there, to be looked at later.
+
+    ``stopped`` says what ended the fit if it was not the optimiser; the fit is then at the last iteration.
+    """
+
+    def __init__(self, max_seconds, clock):
+        self.clock, self.began, self.max_seconds = clock, clock(), max_seconds
+        self.seconds, self.bounds, self.visited, self.stopped = [], [], [], ""
+
+    def note(self, bound, x):
+        self.seconds.append(self.clock() - self.began)
+        self.bounds.append(float(bound))
+        self.visited.append(np.array(x))
+
+    def after_iteration(self, intermediate_result):
+        self.note(-intermediate_result.fun, intermediate_result.x)
+        if self.seconds[-1] > self.max_seconds:
+            self.stopped = f"cut off after {self.max_seconds:g} s"
+            raise StopIteration
 
 
 class GPflow:
@@ -58,33 +84,27 @@ class GPflow:
         gradients[-1].numpy()
         return -float(value.numpy())
 
-    def fit(self, max_iter, max_seconds=float("inf")):
-        """Trace of (seconds, bound): first the start values, when the graph is compiled, then each iteration.
-
-        ``stopped`` says what ended the fit if it was not the optimiser; the model is then at the last iteration.
-        """
+    def fit(self, max_iter, max_seconds=float("inf"), clock=time.perf_counter):
+        """By L-BFGS-B; the graph is compiled for the start values."""
         import gpflow
 
-        optimizer, variables, self.stopped = gpflow.optimizers.Scipy(), self.model.trainable_variables, ""
-        began = time.perf_counter()
-        reached = optimizer.initial_parameters(variables).numpy()
-        loss, _ = optimizer.eval_func(self._loss, variables, tf_fun_args={})(reached)  # `minimize` uses it again
-        trace = [(time.perf_counter() - began, -float(loss))]
-
-        def note(intermediate_result):
-            nonlocal reached
-            reached = intermediate_result.x.copy()
-            trace.append((time.perf_counter() - began, -float(intermediate_result.fun)))
-            if trace[-1][0] > max_seconds:
-                self.stopped = f"cut off after {max_seconds:g} s"
-                raise StopIteration
-
+        trace, variables = Trace(max_seconds, clock), self.model.trainable_variables
+        optimizer = self._optimizer = gpflow.optimizers.Scipy()
+        start = optimizer.initial_parameters(variables).numpy()
+        loss, _ = optimizer.eval_func(self._loss, variables, tf_fun_args={})(start)  # `minimize` uses it again
+        trace.note(-loss, start)
         try:
-            optimizer.minimize(self._loss, variables, callback=note, options={"maxiter": max_iter})
+            optimizer.minimize(self._loss, variables, callback=trace.after_iteration, options={"maxiter": max_iter})
         except self.tf.errors.InvalidArgumentError as error:  # a kernel matrix that is not positive definite
-            self.stopped = error.message.splitlines()[0]
-            optimizer.assign_tensors(variables, optimizer.unpack_tensors(variables, reached))
+            trace.stopped = error.message.splitlines()[0]
         return trace
+
+    def predict_at(self, x, rows):
+        """Mean and variance of outcomes at some parameters of a trace."""
+        variables = self.model.trainable_variables
+        self._optimizer.assign_tensors(variables, self._optimizer.unpack_tensors(variables, x))
+        mean, variance = self.model.predict_y(rows)
+        return mean.numpy()[:, 0], variance.numpy()[:, 0]
 
     def predict(self, rows):
         predict = self.tf.function(self.model.predict_y)
@@ -93,42 +113,68 @@ class GPflow:
 
 
 class GPyTorch:
-    """SGPR."""
+    """SGPR (the collapsed bound) or SVGP (the uncollapsed one, full batch)."""
 
     def __init__(self, problem, kind):
         import gpytorch
         import torch
 
         torch.set_default_dtype(torch.float64)
-        torch.set_num_threads(os.cpu_count())
+        torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count())))
         self.torch, self.gpytorch, self.n_columns = torch, gpytorch, problem["rows"].shape[1]
         rows, residuals = torch.from_numpy(problem["rows"]), torch.from_numpy(problem["residuals"][:, 0])
         points = torch.from_numpy(problem["points"].copy())
-        d, is_ard = rows.shape[1] - 1, bool(problem["ard"])
         likelihood = gpytorch.likelihoods.GaussianLikelihood()
         likelihood.noise = float(problem["noise_variance"])
+        make_model = self._sgpr if kind == "SGPR" else self._svgp
+        self.model, objective = make_model(self._kernel(problem), likelihood, rows, residuals, points)
+        self.model.likelihood, self.rows, self.residuals = likelihood, rows, residuals
+        self.objective = objective
+
+    def _kernel(self, problem):
+        d, is_ard = self.n_columns - 1, bool(problem["ard"])
 
         def rbf(columns, lengthscale):
-            kernel = gpytorch.kernels.RBFKernel(
-                active_dims=torch.tensor(columns), ard_num_dims=len(columns) if is_ard else None
+            kernel = self.gpytorch.kernels.RBFKernel(
+                active_dims=self.torch.tensor(columns), ard_num_dims=len(columns) if is_ard else None
             )
             kernel.lengthscale = lengthscale
-            scaled = gpytorch.kernels.ScaleKernel(kernel)
+            scaled = self.gpytorch.kernels.ScaleKernel(kernel)
             scaled.outputscale = 1.0
             return scaled
+
+        return rbf(list(range(d)), float(problem["lengthscale"])) + rbf([d], 1.0)
+
+    def _sgpr(self, base, likelihood, rows, residuals, points):
+        gpytorch = self.gpytorch
 
         class Model(gpytorch.models.ExactGP):
             def __init__(self):
                 super().__init__(rows, residuals, likelihood)
                 self.mean_module = gpytorch.means.ZeroMean()
-                base = rbf(list(range(d)), float(problem["lengthscale"])) + rbf([d], 1.0)
                 self.covar_module = gpytorch.kernels.InducingPointKernel(base, points, likelihood)
 
             def forward(self, x):
                 return gpytorch.distributions.MultivariateNormal(self.mean_module(x), self.covar_module(x))
 
-        self.model, self.rows, self.residuals = Model(), rows, residuals
-        self.objective = gpytorch.mlls.ExactMarginalLogLikelihood(likelihood, self.model)
+        model = Model()
+        return model, gpytorch.mlls.ExactMarginalLogLikelihood(likelihood, model)
+
+    def _svgp(self, base, likelihood, rows, residuals, points):
+        gpytorch = self.gpytorch
+        distribution = gpytorch.variational.CholeskyVariationalDistribution(len(points), mean_init_std=0.0)
+
+        class Model(gpytorch.models.ApproximateGP):
+            def __init__(self):
+                strategy = gpytorch.variational.VariationalStrategy(self, points, distribution)
+                super().__init__(strategy)
+                self.mean_module, self.covar_module = gpytorch.means.ZeroMean(), base
+
+            def forward(self, x):
+                return gpytorch.distributions.MultivariateNormal(self.mean_module(x), self.covar_module(x))
+
+        model = Model()
+        return model, gpytorch.mlls.VariationalELBO(likelihood, model, num_data=len(rows))
 
     def _loss(self):
         self.model.train()
@@ -140,27 +186,37 @@ class GPyTorch:
     def evaluate(self):
         return -float(self._loss().detach())
 
-    def fit(self, max_iter):
-        torch, trace, began = self.torch, [], time.perf_counter()
-        parameters = list(self.model.parameters())
+    def _load(self, x):
+        self.torch.nn.utils.vector_to_parameters(self.torch.from_numpy(x), self.model.parameters())
 
-        def load(x):
-            torch.nn.utils.vector_to_parameters(torch.from_numpy(x), parameters)
+    def fit(self, max_iter, max_seconds=float("inf"), clock=time.perf_counter):
+        """By L-BFGS-B."""
+        torch, trace, parameters = self.torch, Trace(max_seconds, clock), list(self.model.parameters())
 
         def function(x):
-            load(x)
-            value = self._loss()
-            return float(value.detach()), torch.cat([p.grad.reshape(-1) for p in parameters]).numpy().copy()
-
-        latest = [0.0]
-
-        def note(intermediate_result):
-            latest[0] = -float(intermediate_result.fun)
-            trace.append((time.perf_counter() - began, latest[0]))
+            self._load(x)
+            value = float(self._loss().detach())
+            if not trace.visited:
+                trace.note(-value, x)
+            gradients = (torch.zeros_like(p) if p.grad is None else p.grad for p in parameters)
+            return value, torch.cat([gradient.reshape(-1) for gradient in gradients]).numpy().copy()
 
         start = torch.nn.utils.parameters_to_vector(parameters).detach().numpy().copy()
-        minimize(function, start, jac=True, method="L-BFGS-B", callback=note, options={"maxiter": max_iter})
+        options = {"maxiter": max_iter}
+        try:
+            minimize(function, start, jac=True, method="L-BFGS-B", callback=trace.after_iteration, options=options)
+        except (ArithmeticError, RuntimeError, ValueError) as error:  # GPyTorch's errors of linear algebra are such
+            trace.stopped = str(error).splitlines()[0]
         return trace
+
+    def predict_at(self, x, rows):
+        """Mean and variance of outcomes at some parameters of a trace."""
+        self._load(x)
+        self.model.train()  # forgets what it has kept of other parameters
+        self.model.eval()
+        with self.torch.no_grad(), self.gpytorch.settings.fast_pred_var(False):
+            outcome = self.model.likelihood(self.model(self.torch.from_numpy(rows)))
+            return outcome.mean.numpy(), outcome.variance.numpy()
 
     def predict(self, rows):
         self.model.eval()
@@ -183,7 +239,8 @@ def make(request):
 
 def answer(request, engine):
     if request["task"] == "fit":
-        return {"trace": engine.fit(request["max_iter"])}
+        trace = engine.fit(request["max_iter"])
+        return {"trace": list(zip(trace.seconds, trace.bounds, strict=True))}
     if request["task"] == "predict":
         rows = np.random.default_rng(0).standard_normal((request["n_rows"], engine.n_columns))
         began = time.perf_counter()

@@ -8,13 +8,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib import pyplot as plt
 from scipy import stats
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, Ridge
 
-from rio_uq import RIORegressor, metrics
+from rio_uq import RIORegressor, metrics, plots
 from rio_uq.calibration import METHODS, fit_calibration
 from rio_uq.scores import ONE_SIGMA
 
@@ -238,6 +239,32 @@ def test_a_group_gets_what_its_rows_alone_would_give(method, rio, data):
     np.testing.assert_allclose(rio.predict_dist(X_new, groups=groups).ppf(0.9), alone.predict_dist(X_new).ppf(0.9))
     if method == "variance":
         np.testing.assert_allclose(rio.sample_y(X_new, groups=groups), alone.sample_y(X_new))
+
+
+def test_what_is_made_of_error_bars_takes_groups(rio, data):
+    (X, y, group), (X_new, y_new, group_new) = data["calibration"], data["test"]
+    rio.calibrate(X, y, groups=group)
+    std = rio.predict(X_new, return_std=True, groups=group_new)[1]
+    threshold = np.sort(rio.predict(X, return_std=True, groups=group)[1])[len(X) // 2 - 1]
+    rejected = rio.reject(X_new, budget=0.5, groups=group_new, calibration=(X, None, None, group))
+    np.testing.assert_array_equal(rejected, std > threshold)
+    with pytest.raises(ValueError, match="groups"):
+        rio.reject(X_new, budget=0.5)
+    displays = [
+        plots.ReliabilityDisplay,
+        plots.ErrorBarDisplay,
+        plots.ErrorUncertaintyDisplay,
+        plots.RiskCoverageDisplay,
+        plots.CorrectionDisplay,
+    ]
+    for display in displays:
+        with pytest.raises(ValueError, match="groups"):
+            display.from_estimator(rio, X_new, y_new)
+        display.from_estimator(rio, X_new, y_new, groups=group_new)
+    np.testing.assert_allclose(
+        plots.ErrorUncertaintyDisplay.from_estimator(rio, X_new, y_new, groups=group_new).std, std
+    )
+    plt.close("all")
 
 
 def test_means_and_scores_need_no_groups(rio, data):

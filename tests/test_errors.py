@@ -141,6 +141,7 @@ def test_not_fitted(method, friedman):
         ("n_jobs", True, "positive"),
         ("ard", "no", "True or False"),
         ("low_memory", "false", "True or False"),
+        ("verbose", "no", "True or False"),
     ],
 )
 def test_unknown_options_list_the_known_ones(option, value, known, friedman):

@@ -94,6 +94,14 @@ def test_a_constant_model(friedman):
     assert np.corrcoef(mean, y)[0, 1] > 0.99
 
 
+def test_one_constant_output_of_two(friedman):
+    X, y = friedman
+    other = X[:, 0] + 0.5
+    both = fit(X, np.column_stack([y, other]), np.column_stack([np.full(120, 7.0), 0.8 * other]))
+    assert np.isnan(both.trust_).tolist() == [True, False]
+    assert both.trust_[1] == pytest.approx(1.0, abs=0.5)
+
+
 @pytest.mark.parametrize("y_scale", [1e-8, 1.0, 1e8])
 @pytest.mark.parametrize("x_scale", [1e-8, 1e8])
 @INFERENCES

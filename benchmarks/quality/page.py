@@ -1,4 +1,4 @@
-"""The page of results, in Markdown: ranks with their diagrams, duels, and a table for each data set."""
+"""The page of results, in Markdown: ranks with their diagrams, duels, promises, and a table for each data set."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pandas as pd
 
 from benchmarks.quality import diagram
 from benchmarks.quality.description import DESCRIPTION, INTRODUCTION, NOTES
+from benchmarks.quality.promises import base_section, coverage_section, known_datasets
 from benchmarks.quality.protocol import DATASETS
 from benchmarks.quality.ranks import SIGNIFICANCE, Ranking, complete, distinct, duel, p_value, ranking
 from experiments.rendering import markdown_table
@@ -37,8 +38,8 @@ def write_page(rows: pd.DataFrame, path: Path) -> None:
         diagram.draw(found, {method for method in found.ranks.index if is_ours(method)}, title, image)
         parts.append(f"![{title}]({image.name})\n")
     parts += [duel_section(rows, reference) for reference in REFERENCES if reference in set(rows.method)]
-    parts += [methods_section(rows), NOTES, "## Each data set\n\n" + LEGEND]
-    parts += [dataset_section(rows, name) for name in DATASETS if name in set(rows.dataset)]
+    parts += [coverage_section(rows), base_section(rows), methods_section(rows), NOTES, "## Each data set\n\n" + LEGEND]
+    parts += [dataset_section(rows, name) for name in known_datasets(rows)]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(parts))
 

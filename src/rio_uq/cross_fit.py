@@ -78,6 +78,15 @@ def is_cross_fit(residuals: str, cv: Any, model: Any, n_rows: int, y_pred: Any, 
     return True
 
 
+def check_groups_unused(groups: Any) -> None:
+    """Raise if groups are given where nothing is cut into folds."""
+    if groups is not None:
+        raise ValueError(
+            "groups were given, and only cross-fitting looks at them: leave them out, or use residuals='cross-fit' "
+            "with a cv such as GroupKFold; for intervals that hold in each group, give groups to calibrate"
+        )
+
+
 def make_folds(
     cv: Any, X: Any, y: Array, features: Array, groups: Any, weight: Array | None, rng: np.random.Generator
 ) -> list[Fold]:
@@ -129,6 +138,11 @@ def out_of_fold(model: Any, X: Any, y: Array, weight: Array | None, folds: list[
     for train, test in folds:
         if not len(train) or not len(test):
             raise ValueError(f"a fold has {len(train)} rows to fit to and {len(test)} to predict: use fewer folds")
+        if shared := len(np.intersect1d(train, test)):
+            raise ValueError(
+                f"a fold of cv fits the model to {shared} of the {len(test)} rows that it predicts: residuals have to "
+                "be those of rows that the model has not seen, so use a splitter that keeps the two apart"
+            )
         fold_weight = None if weight is None else weight[train]
         fitted = base_model.fitted_clone(model, _safe_indexing(X, train), y[train], fold_weight)
         values = base_model.predictions(fitted, _safe_indexing(X, test))

@@ -59,8 +59,12 @@ def keep_more(known: KnownRows, more: KnownRows, seed: int) -> KnownRows:
     """
     n_columns = known.features.shape[1] + known.y_pred.shape[1]
     n_kept = min(len(known.weight) + len(more.weight), _most_rows(n_columns))
+    for rows in (known, more):  # where a sample is all there is, as many as are in proportion to it
+        if len(rows.weight) < rows.n_fitted:
+            n_kept = min(n_kept, len(rows.weight) * (known.n_fitted + more.n_fitted) // rows.n_fitted)
     rng = np.random.default_rng([seed, known.n_fitted])  # another draw for each batch of a stream
-    n_known = int(rng.hypergeometric(known.n_fitted, more.n_fitted, n_kept))
+    n_known = _share(known.n_fitted, more.n_fitted, n_kept, rng)
+    n_known = min(max(n_known, n_kept - len(more.weight)), len(known.weight))
     chosen = [
         (rows, np.sort(rng.choice(len(rows.weight), n, replace=False)))
         for rows, n in ((known, n_known), (more, n_kept - n_known))
@@ -71,6 +75,13 @@ def keep_more(known: KnownRows, more: KnownRows, seed: int) -> KnownRows:
         np.concatenate([rows.weight[numbers] for rows, numbers in chosen]),
         known.n_fitted + more.n_fitted,
     )
+
+
+def _share(n_one: int, n_other: int, n_drawn: int, rng: np.random.Generator) -> int:
+    """How many rows of the first set chance draws from both."""
+    if n_one + n_other < 10**9:
+        return int(rng.hypergeometric(n_one, n_other, n_drawn))
+    return int(rng.binomial(n_drawn, n_one / (n_one + n_other)))  # NumPy has no larger urns
 
 
 def _most_rows(n_columns: int) -> int:

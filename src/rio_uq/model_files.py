@@ -70,6 +70,17 @@ def load_model(kind: str, content: bytes, trusted: Sequence[str] = ()) -> Any:
     return NetworkModel(OnnxNetwork(content, FIRST_OUTPUT))
 
 
+class UntrustedTypesError(ValueError):
+    """A skops file that holds types which skops does not know to be safe."""
+
+    def __init__(self, types: Sequence[str]) -> None:
+        super().__init__(
+            f"the skops file holds types that are not known to be safe: {', '.join(types)}; if you trust where the "
+            "file comes from, name them in trusted=[...]"
+        )
+        self.types = list(types)
+
+
 def _load_skops(content: bytes, trusted: Sequence[str]) -> Any:
     try:
         from skops import io
@@ -81,8 +92,5 @@ def _load_skops(content: bytes, trusted: Sequence[str]) -> Any:
     allowed = {*OWN_TYPES, *trusted}
     unknown = sorted(set(io.get_untrusted_types(data=content)) - allowed)
     if unknown:
-        raise ValueError(
-            f"the skops file holds types that are not known to be safe: {', '.join(unknown)}; if you trust where the "
-            "file comes from, name them in trusted=[...]"
-        )
+        raise UntrustedTypesError(unknown)
     return io.loads(content, trusted=sorted(allowed))

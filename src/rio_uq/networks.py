@@ -151,6 +151,9 @@ class OnnxNetwork:
     def output_names(self) -> list[str]:
         return [output.name for output in self._session.get_outputs()]
 
+    def input_names(self) -> list[str]:
+        return [needed.name for needed in self._session.get_inputs()]
+
     def outputs(self, X: Any) -> Iterator[tuple[NDArray[Any], int]]:
         """The tensor for each batch, and the rows of the batch."""
         inputs = self._session.get_inputs()

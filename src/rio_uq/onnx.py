@@ -14,6 +14,7 @@ from rio_uq.layers import OnnxTensor
 from rio_uq.model_files import open_model
 from rio_uq.onnx_graph import Graph, predict
 from rio_uq.onnx_merge import Part, common_opsets, shape
+from rio_uq.table_encoder import TableEncoder
 from rio_uq.validation import check_choice, check_levels, check_regressor
 
 OPSET, IR_VERSION = 17, 8
@@ -100,7 +101,8 @@ class _Export:
         self.base = None if base is None else Part(onnx, base, "base")
         if self.base is not None:
             _check_base(rio, self.base)
-        made_by = rio._extract.transform if isinstance(rio._extract, Transformed) else None
+        self.extract = _columns_if_plain(rio._extract)
+        made_by = self.extract.transform if isinstance(self.extract, Transformed) else None
         self.tensor = made_by if isinstance(made_by, OnnxTensor) else None
         self.layer = None if self.tensor is None else Part(onnx, self.tensor.network.graph, "features")
         self.parts = [part for part in (self.base, self.layer) if part is not None]
@@ -141,7 +143,7 @@ class _Export:
 
     def _single_input(self, value: Any) -> None:
         """X as the GP or a part takes it, if one does."""
-        if isinstance(self.rio._extract, Columns):
+        if isinstance(self.extract, Columns):
             self._input("X", ["n", self.rio.n_features_in_], f"features{_names(self.rio)}")
         elif value is not None:
             dims = shape(value) or ["n", getattr(self.rio, "n_features_in_", None)]
@@ -149,7 +151,7 @@ class _Export:
 
     def _features(self, given: dict[str, dict[str, str]]) -> str | None:
         """What the GP sees of X, (n, d); None if it does not look at it."""
-        extract = self.rio._extract
+        extract = self.extract
         if extract is None:
             return None
         n_features = len(self.rio._gp.inputs.scale)
@@ -157,7 +159,11 @@ class _Export:
             return self.layer.features(self.graph, given[self.layer.name], self.tensor, n_features)
         if isinstance(extract, Columns):
             return self._columns(extract.columns)
-        return self._double(self._input("features", ["n", n_features], "what `features` of the regressor makes of X"))
+        encoded = getattr(extract.transform, "feature_names_out_", None)
+        described = (
+            "what `features` of the regressor makes of X" if encoded is None else f"features: {', '.join(encoded)}"
+        )
+        return self._double(self._input("features", ["n", n_features], described))
 
     def _columns(self, columns: list[Any] | None) -> str:
         """Columns of X, or of the inputs that have their names."""
@@ -197,6 +203,14 @@ class _Export:
         names = [value.name for value in (*self.inputs, *outputs)]
         for name in {name for name in names if names.count(name) > 1}:
             raise ValueError(f"base has an input {name!r}, which is the name of a tensor of the regressor: rename it")
+
+
+def _columns_if_plain(extract: Any) -> Any:
+    """The columns that a `TableEncoder` leaves as they are, if it has no others."""
+    encoder = getattr(extract, "transform", None)
+    if isinstance(encoder, TableEncoder) and encoder.is_plain:
+        return Columns(list(encoder.feature_names_out_))
+    return extract
 
 
 def _check_base(rio: Any, base: Part) -> None:

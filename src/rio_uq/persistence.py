@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from rio_uq import base_model
 from rio_uq.archive import FORMAT, FORMAT_VERSION, Archive, read_archive, write_archive
 from rio_uq.explain import KnownRows
-from rio_uq.features import Columns, Extractor, Transformed
+from rio_uq.features import Extractor, Transformed
 from rio_uq.fingerprint import LIBRARIES, SampleRows, check_model, disagreement, predictions_of
 from rio_uq.model_files import KINDS, kind_of, open_model, read_model
 from rio_uq.options import check_options
+from rio_uq.stored_features import NotPlainError, as_plain, read_extractor, write_extractor
 from rio_uq.stored_fields import Array, Arrays, Fields, member
 from rio_uq.stored_gp import read_calibration, read_gp, write_calibration, write_gp
+from rio_uq.table_encoder import TableEncoder
 
 if TYPE_CHECKING:
     from rio_uq.regressor import RIORegressor
 
-GIVEN_AT_LOAD = "given at load"
+ADDED_LATER = {"sample_rows", "time_budget"}
+"""Parameters that older files do not have: the regressor then has their defaults."""
+
 STORED = "stored"
 
 
@@ -49,6 +53,7 @@ class PersistenceMixin:
         model_file: str | os.PathLike[str] | None = None,
         trusted: Sequence[str] = (),
         overwrite: bool = True,
+        metadata: Mapping[str, Any] | None = None,
     ) -> None:
         """Write what was learnt to a file that `rio_uq.load` reads, without pickle.
 
@@ -68,6 +73,9 @@ class PersistenceMixin:
             Names of types that a skops file may hold beside those that skops knows to be safe.
         overwrite : bool
             Whether a file of that name may be replaced.
+        metadata : dict, optional
+            Anything that JSON has a form for: where the data came from, say. It is ``metadata_`` after `rio_uq.load`,
+            and is written again if that is saved.
 
         Examples
         --------
@@ -85,7 +93,7 @@ class PersistenceMixin:
         True
         """
         check_is_fitted(self)
-        _save(self, path, estimator, model_file, trusted, overwrite)
+        _save(self, path, estimator, model_file, trusted, overwrite, metadata)
 
 
 def load(
@@ -124,6 +132,8 @@ def load(
     _read_state(rio, manifest, arrays, parameters.get("features"))
     stored_model = _take_model(manifest, archive)
     check = _read_check(rio, manifest.optional_child("check"), arrays)
+    if "metadata" in manifest.left:
+        rio.metadata_ = dict(manifest.child("metadata").left)
     manifest.finish()
     arrays.finish()
     if not isinstance(estimator, str) or estimator != STORED:
@@ -139,7 +149,9 @@ def load(
     return rio
 
 
-def _save(rio: Any, path: Any, estimator: Any, model_file: Any, trusted: Sequence[str], overwrite: bool) -> None:
+def _save(
+    rio: Any, path: Any, estimator: Any, model_file: Any, trusted: Sequence[str], overwrite: bool, metadata: Any
+) -> None:
     arrays: dict[str, NDArray[Any]] = {}
 
     def put(name: str, array: NDArray[Any]) -> None:
@@ -162,27 +174,26 @@ def _save(rio: Any, path: Any, estimator: Any, model_file: Any, trusted: Sequenc
     manifest["check"] = _write_check(rio, inside if model is None else model, put)
     if inside is not None and model is not None and rio._sample is not None:
         check_model(rio, inside, arrays[member("check/y_pred")], os.fspath(model_file))
+    kept = getattr(rio, "metadata_", None) if metadata is None else metadata
+    if kept is not None:
+        manifest["metadata"] = _checked_metadata(kept)
     write_archive(path, manifest, arrays, blobs, overwrite=overwrite)
+
+
+def _checked_metadata(metadata: Any) -> dict[str, Any]:
+    try:
+        copied = json.loads(json.dumps(metadata, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"metadata has to be a dict of what JSON has a form for: {error}") from error
+    if copied != metadata or not isinstance(copied, dict):
+        raise TypeError(f"metadata has to be a dict with names as keys, of lists, texts and numbers; got {metadata!r}")
+    return copied
 
 
 def _version() -> str:
     from rio_uq import __version__
 
     return __version__
-
-
-class _NotPlainError(TypeError):
-    """A value that JSON has no form for."""
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if value is None or isinstance(value, str | int) or (isinstance(value, float) and np.isfinite(value)):
-        return value
-    raise _NotPlainError
 
 
 def _write_parameters(parameters: dict[str, Any], put: Any) -> dict[str, Any]:
@@ -194,8 +205,8 @@ def _write_parameters(parameters: dict[str, Any], put: Any) -> dict[str, Any]:
             put("parameters/inducing", np.asarray(value, dtype=float))
             continue
         try:
-            plain[name] = _plain(value)
-        except _NotPlainError:
+            plain[name] = as_plain(value)
+        except NotPlainError:
             given.append(name)
     return {"plain": plain, "given": given}
 
@@ -209,7 +220,8 @@ def _read_parameters(fields: Fields, arrays: Arrays, given: dict[str, Any]) -> R
     stored = dict(Fields(fields.archive, plain, "parameters.plain").left)
     if member("parameters/inducing") in arrays.left:
         stored["inducing"] = arrays.floats("parameters/inducing", None, None)
-    for name in sorted(names ^ {*stored, *expected} | set(stored) & set(expected)):
+    found = {*stored, *expected}
+    for name in sorted(names - ADDED_LATER - found | found - names | set(stored) & set(expected)):
         fields.fail("has to hold each parameter of RIORegressor once", name)
     for name in set(given) - set(expected):
         raise TypeError(f"{name} was given to load, and the file holds it already: leave it out")
@@ -234,18 +246,9 @@ def _write_regressor(rio: Any, put: Any) -> dict[str, Any]:
         "is_residual": rio._is_residual,
         "n_features_in": getattr(rio, "n_features_in_", None),
         "feature_names_in": None if names is None else [str(name) for name in names],
-        "features": _write_extractor(rio._extract),
+        "features": write_extractor(rio._extract),
         "n_fitted": int(known.n_fitted),
     }
-
-
-def _write_extractor(extract: Extractor | None) -> dict[str, Any] | None:
-    if extract is None:
-        return None
-    try:
-        return {"columns": _plain(extract.columns) if isinstance(extract, Columns) else GIVEN_AT_LOAD}
-    except _NotPlainError:
-        return {"columns": GIVEN_AT_LOAD}
 
 
 def _read_state(rio: RIORegressor, manifest: Fields, arrays: Arrays, features: Any) -> None:
@@ -266,44 +269,23 @@ def _read_state(rio: RIORegressor, manifest: Fields, arrays: Arrays, features: A
         rio.feature_names_in_ = np.array(names, dtype=object)
     else:
         fields.take("feature_names_in")
-    rio._extract = _read_extractor(fields.optional_child("features"), features)
+    rio._extract = read_extractor(fields.optional_child("features"), features)
+    if features is None and isinstance(rio._extract, Transformed):
+        rio.features = rio._extract.transform
     y_pred = arrays.floats("known/y_pred", None, rio._n_outputs)
     known = arrays.floats("known/features", len(y_pred), None), y_pred, arrays.floats("known/weight", len(y_pred))
     rio._known_rows = KnownRows(*known, fields.count("n_fitted", len(y_pred)))
     fields.finish()
     n_features = known[0].shape[1]
-    if (rio._extract is None) != (n_features == 0):
+    is_encoded = isinstance(rio.features, TableEncoder) and features is None
+    if (rio._extract is None) != (n_features == 0) or (
+        is_encoded and len(rio.features.feature_names_out_) != n_features
+    ):
         arrays.fail("known/features", f"{n_features} features do not go with 'regressor.features'")
     rio._gp = read_gp(manifest.child("gp"), arrays, n_features, rio._n_outputs)
     rio._show_what_was_learnt()
     calibration = manifest.optional_child("calibration")
     rio.calibration_ = None if calibration is None else read_calibration(calibration, arrays, rio._n_outputs)
-
-
-def _read_extractor(fields: Fields | None, given: Any) -> Extractor | None:
-    if fields is None:
-        return None
-    columns = fields.take("columns")
-    fields.finish()
-    if columns is None:
-        return Columns(None)
-    if columns != GIVEN_AT_LOAD:
-        if not isinstance(columns, list) or not columns or not all(isinstance(name, str | int) for name in columns):
-            fields.fail("has to be null, or a list of names or numbers", "columns")
-        return Columns(columns)
-    if given is None:
-        raise TypeError(
-            f"{fields.archive.path} was saved by a regressor whose features are made by a transformer or a function, "
-            "which a file cannot hold: give it as features=... (the fitted one, rio.features_)"
-        )
-    if isinstance(given, list | tuple):
-        return Columns(list(given))
-    if hasattr(given, "transform"):
-        try:
-            check_is_fitted(given)
-        except NotFittedError as error:
-            raise ValueError("the transformer given as features is not fitted: give the fitted one") from error
-    return Transformed(given)
 
 
 def _write_check(rio: Any, model: Any, put: Any) -> dict[str, Any] | None:

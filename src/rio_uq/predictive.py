@@ -16,6 +16,8 @@ from rio_uq.distribution import CalibratedDistribution
 from rio_uq.features import Extractor, is_plain
 from rio_uq.gp.rows import effective_jobs
 from rio_uq.residual_gp import ResidualGP
+from rio_uq.sources import check_in_memory
+from rio_uq.streaming import by_parts
 from rio_uq.validation import check_count, check_levels, check_target
 
 Array = NDArray[np.float64]
@@ -89,6 +91,7 @@ class PredictiveMixin:
         self.calibration_ = fit_calibration(outcome, mean, std, method=method, groups=groups)
         return self
 
+    @by_parts
     def predict(
         self,
         X: Any,
@@ -154,6 +157,7 @@ class PredictiveMixin:
             variance = variance + self._gp.noise_at(features, prediction, n_jobs)
         return mean, np.sqrt(variance)
 
+    @by_parts
     def predict_residual(
         self,
         X: Any,
@@ -211,6 +215,7 @@ class PredictiveMixin:
             draws = mean + factor * (draws - mean)
         return draws[:, 0] if self._y_shape == () else draws
 
+    @by_parts
     def decompose(self, X: Any, *, y_pred: Any = None) -> Decomposition:
         """How much of each correction comes from the input kernel, and how much from the output kernel.
 
@@ -227,6 +232,7 @@ class PredictiveMixin:
             input_part += constant
         return Decomposition(self._shaped(input_part), self._shaped(output_part))
 
+    @by_parts
     def predict_interval(
         self, X: Any, *, confidence_level: Any = 0.95, y_pred: Any = None, groups: Any = None
     ) -> Array:
@@ -246,6 +252,7 @@ class PredictiveMixin:
         levels = check_levels(confidence_level, "confidence_level")
         return self._quantiles(X, np.stack([0.5 - 0.5 * levels, 0.5 + 0.5 * levels]), y_pred, groups)
 
+    @by_parts
     def predict_quantiles(
         self, X: Any, *, quantiles: Any = (0.05, 0.5, 0.95), y_pred: Any = None, groups: Any = None
     ) -> Array:
@@ -307,6 +314,7 @@ class PredictiveMixin:
     def _inputs(self, X: Any, y_pred: Any) -> tuple[Array, Array]:
         """The GP's features and the model's predictions for new rows."""
         check_is_fitted(self)
+        check_in_memory(X)
         features = self._features(X)
         if hasattr(self, "feature_names_in_") or not is_plain(X) or X.shape[1] != self.n_features_in_:
             validate_data(self, X, reset=False, skip_check_array=True)

@@ -8,13 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.base import MetaEstimatorMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state, indexable
+from sklearn.utils import check_random_state, indexable
 from sklearn.utils.validation import _num_samples, validate_data
 
 from rio_uq import base_model
-from rio_uq.cross_fit import FoldAverage, is_cross_fit, make_folds, out_of_fold
+from rio_uq.conventions import ConventionsMixin
+from rio_uq.cross_fit import FoldAverage, check_groups_unused, is_cross_fit, make_folds, out_of_fold
 from rio_uq.explain import ExplainMixin, keep_rows
 from rio_uq.features import extractor
 from rio_uq.fingerprint import sample_rows
@@ -24,6 +25,7 @@ from rio_uq.persistence import PersistenceMixin
 from rio_uq.predictive import PredictiveMixin
 from rio_uq.reject import RejectMixin
 from rio_uq.residual_gp import KernelChoice, Problem, fit_residual_gp
+from rio_uq.streaming import ROLES, StreamingMixin
 from rio_uq.updating import UpdateMixin
 from rio_uq.validation import check_choice, check_held_out, check_target, check_weight
 
@@ -33,12 +35,13 @@ Array = NDArray[np.float64]
 class RIORegressor(
     PredictiveMixin,
     UpdateMixin,
+    StreamingMixin,
     ExplainMixin,
     RejectMixin,
     PersistenceMixin,
     MetaEstimatorMixin,
     RegressorMixin,
-    BaseEstimator,
+    ConventionsMixin,
 ):
     """Residual estimation with an I/O kernel: error bars and corrections for a model that you already have.
 
@@ -84,8 +87,12 @@ class RIORegressor(
     inference : {"auto", "exact", "sparse", "svgp"}
         "auto" is exact up to 2,000 rows and sparse above. "svgp" learns from batches of rows, as in the paper, and
         comes close to the optimum that "sparse" finds, which is usually there sooner.
-    n_inducing : int
-        Number of inducing points of sparse inference.
+    n_inducing : int or "auto"
+        Number of inducing points of sparse inference. "auto" adds points while the bound says that they pay, up to
+        1,000: few where the residual is smooth, many where it is rough.
+    time_budget : float or None
+        Seconds for training once a start is found, for "auto": no more points are chosen than an ordinary processor has
+        the time for. It is an estimate, made without a clock, so that the same data give the same result.
     inducing : {"greedy", "kmeans", "random", "first"} or array of shape (m, d + q)
         How they are chosen, or the points themselves as rows of standardised features and predictions.
     optimize_inducing : bool
@@ -113,6 +120,9 @@ class RIORegressor(
         Precision of the work on rows in sparse inference; "float32" is faster and less exact.
     low_memory : bool
         Recompute kernel matrices instead of keeping them: sparse inference in memory that does not grow with the rows.
+    sample_rows : int
+        Rows that hyperparameters, inducing points and noise are learnt from, drawn at random, where X is not in memory
+        and has more of them.
     n_jobs : int or None
         Threads; None for as many as BLAS would use, -1 for all processors. Sparse inference and prediction share their
         rows among them, exact inference its starts.
@@ -136,6 +146,8 @@ class RIORegressor(
         rows given to `fit`) where it depends on the row.
     bound_ : float
         Log marginal likelihood, or its lower bound in sparse inference.
+    n_inducing_ : int
+        Number of inducing points; of training rows in exact inference.
     n_iter_ : int
         Iterations of the optimiser on all rows.
     converged_ : bool
@@ -181,7 +193,8 @@ class RIORegressor(
         cv: Any = 5,
         combine: str = "average",
         inference: str = "auto",
-        n_inducing: int = 300,
+        n_inducing: int | str = 300,
+        time_budget: float | None = None,
         inducing: Any = "greedy",
         optimize_inducing: bool = False,
         standardize_output: bool = True,
@@ -193,6 +206,7 @@ class RIORegressor(
         tol: float = 1e-6,
         dtype: str = "float64",
         low_memory: bool = False,
+        sample_rows: int = 20_000,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -209,6 +223,7 @@ class RIORegressor(
         self.combine = combine
         self.inference = inference
         self.n_inducing = n_inducing
+        self.time_budget = time_budget
         self.inducing = inducing
         self.optimize_inducing = optimize_inducing
         self.standardize_output = standardize_output
@@ -220,6 +235,7 @@ class RIORegressor(
         self.tol = tol
         self.dtype = dtype
         self.low_memory = low_memory
+        self.sample_rows = sample_rows
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -263,7 +279,11 @@ class RIORegressor(
         Parameters
         ----------
         X : array or frame of shape (n, d), or anything that the model and ``features`` take
+            Or rows that need not fit into memory: a path of a Parquet file or folder, a `pyarrow` Table or Dataset, a
+            `rio_uq.tables.ArrowRows`, a memory map. They are read in blocks, and so is the model called, which has to
+            be fitted. From ``sample_rows`` of them all is learnt but the posterior, which all of them enter.
         y : array of shape (n,) or (n, q)
+            Or the name of a column, or a list of names, of a Parquet file or an Arrow table; also in the following.
         y_pred : array of the shape of y, optional
             Predictions of the model for X, if they are known already, or if they should be others than the model's own
             (out-of-fold predictions, say).
@@ -283,7 +303,12 @@ class RIORegressor(
         """
         # On a copy: an error on the way leaves an earlier fit as it was.
         fresh = copy(self)
-        fresh._fit(X, y, y_pred, sample_weight, held_out, groups)
+        given = dict(zip(ROLES, (y, y_pred, sample_weight, held_out, groups), strict=True))
+        source = self._training_source(X, given)
+        if source is None:
+            fresh._fit(X, **given)
+        else:
+            fresh._fit_source(source)
         self.__dict__ = fresh.__dict__
         if not self.converged_:
             warnings.warn(
@@ -311,6 +336,7 @@ class RIORegressor(
         if is_cross_fit(self.residuals, self.cv, self.estimator, n_counted, y_pred, unseen):
             prediction = self._cross_fit(X, outcome, weight, features, groups, rng)
         else:
+            check_groups_unused(groups)
             self.estimator_ = base_model.fitted(self.estimator, X, outcome, weight)
             prediction = self._predictions(X, y_pred)
         kept = np.isfinite(prediction).all(axis=1) & (True if weight is None else weight > 0.0)
@@ -340,6 +366,7 @@ class RIORegressor(
 
     def _show_what_was_learnt(self) -> None:
         """The public attributes, from the GP."""
+        self.n_inducing_ = len(self._gp.posterior.points)
         self.n_iter_ = self._gp.n_iter
         self.converged_ = self._gp.converged
         self.hyperparameters_ = self._gp.hyperparameters()
@@ -366,30 +393,3 @@ class RIORegressor(
 
     def _per_output(self, values: Array) -> Any:
         return float(values[0]) if self._y_shape == () else values
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; those of a fitted model stay as they are, since setting them would change the model."""
-        model = params.get("estimator", self.estimator)
-        nested = [name for name in params if name.startswith("estimator__")]
-        if nested and not base_model.needs_fit(model):
-            raise ValueError(
-                f"{', '.join(nested)} cannot be set: the model is fitted, and RIO never changes a fitted model; give "
-                "RIORegressor an unfitted one (sklearn.base.clone(model)) to search over its parameters"
-            )
-        super().set_params(**params)
-        return self
-
-    def __sklearn_clone__(self) -> Self:
-        """A fitted model stays the one it is; the rest is cloned as usual."""
-        params = self.get_params(deep=False)
-        copies = {name: clone(value, safe=False) for name, value in params.items() if name != "estimator"}
-        model = params["estimator"]
-        copies["estimator"] = base_model.unfitted_clone(model) if base_model.needs_fit(model) else model
-        return type(self)(**copies)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = True
-        tags.input_tags.sparse = False
-        return tags

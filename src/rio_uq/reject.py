@@ -14,7 +14,7 @@ Mask = NDArray[np.bool_]
 
 
 class RejectMixin:
-    """Made from nothing but ``predict(X, y_pred=..., return_std=True)`` and ``noise_variance_``."""
+    """Made from nothing but ``predict`` with its standard deviation and ``noise_variance_``."""
 
     predict: Any
     noise_variance_: Any
@@ -28,12 +28,13 @@ class RejectMixin:
         target_error: float | None = None,
         calibration: Any = None,
         y_pred: Any = None,
+        groups: Any = None,
     ) -> Mask:
         """The rows whose predictions are better looked at by a person, by one of three rules.
 
         Parameters
         ----------
-        X, y_pred : as in `predict`
+        X, y_pred, groups : as in `predict`
         threshold : float or (q,) array
             Reject where the standard deviation of the outcome is larger than this.
         budget : float
@@ -42,7 +43,7 @@ class RejectMixin:
         target_error : float
             Keep as many rows as possible with a mean absolute error of at most this, on the rows of ``calibration``.
             Rows with a larger standard deviation than all of those kept there are rejected.
-        calibration : (X, y), or (X, y, y_pred)
+        calibration : (X, y), (X, y, y_pred) or (X, y, y_pred, groups)
             Rows that neither the model nor `fit` has seen. ``budget`` looks at X alone, so y may be None.
 
         Returns
@@ -67,7 +68,7 @@ class RejectMixin:
             raise ValueError(f"give one of threshold, budget and target_error; got {' and '.join(given) or 'none'}")
         if threshold is not None and calibration is not None:
             raise ValueError("threshold needs no calibration rows: leave them out, or give budget or target_error")
-        _, std = self.predict(X, y_pred=y_pred, return_std=True)
+        _, std = self.predict(X, y_pred=y_pred, groups=groups, return_std=True)
         if threshold is not None:
             return rowwise(std > _check_threshold(threshold, std.shape[1:]))
         score = self._unsafety(std)
@@ -89,10 +90,13 @@ class RejectMixin:
 
     def _calibration_rows(self, calibration: Any) -> tuple[Array, Array | None]:
         """How unsafe each calibration row is, and its absolute error if its outcome is known, both (n,)."""
-        if not isinstance(calibration, tuple | list) or len(calibration) not in (2, 3):
-            raise ValueError("calibration has to be (X, y), or (X, y, y_pred) if there is no model to ask")
-        X, y, *y_pred = calibration
-        mean, std = self.predict(X, y_pred=y_pred[0] if y_pred else None, return_std=True)
+        if not isinstance(calibration, tuple | list) or len(calibration) not in (2, 3, 4):
+            raise ValueError(
+                "calibration has to be (X, y), or (X, y, y_pred) if there is no model to ask, or (X, y, y_pred, groups)"
+                " if error bars were calibrated by group"
+            )
+        X, y, y_pred, groups = (*calibration, None, None)[:4]
+        mean, std = self.predict(X, y_pred=y_pred, groups=groups, return_std=True)
         if y is None:
             return self._unsafety(std), None
         outcome = check_target(y, len(mean))

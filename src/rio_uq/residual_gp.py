@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from rio_uq.gp import exact
 from rio_uq.gp import posterior as gp_posterior
 from rio_uq.gp import typing as gp_typing
+from rio_uq.gp.evidence import Statistics
 from rio_uq.gp.kernels import io_kernel
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.rows import Rows
 from rio_uq.gp.starts import Scales, bounds_of, plain_gp_start, random_starts, rio_start, unit_start, weak_prior
 from rio_uq.gp.training import Settings, train
-from rio_uq.gp.updating import add_rows, leave_one_out, log_likelihood
+from rio_uq.gp.updating import add_rows, leave_one_out, log_likelihood, of_sums, sums_of
 from rio_uq.noise import NoiseField, fit_noise_field, noise_of_unseen_rows
 from rio_uq.scaling import Scaling
 
@@ -148,9 +149,21 @@ class ResidualGP:
 
     def with_rows(self, problem: Problem, walk_options: dict[str, Any]) -> ResidualGP:
         """With further rows in the posterior and in the bound; all else that was learnt stays as it is."""
+        return self._with_posterior(add_rows(self.posterior, self._data(problem, walk_options)))
+
+    def sums_of(self, problem: Problem, walk_options: dict[str, Any]) -> Statistics:
+        """What rows tell the sparse GP at its hyperparameters, such that it can be added to what others do."""
+        return sums_of(self.posterior, self._data(problem, walk_options))
+
+    def of_sums(self, sums: Statistics) -> ResidualGP:
+        """With the rows behind these sums in the posterior and in the bound, and no others."""
+        return self._with_posterior(of_sums(self.posterior, sums))
+
+    def _data(self, problem: Problem, walk_options: dict[str, Any]) -> Rows:
         rows = self._rows(problem.features, problem.y_pred)
-        data = Rows(rows, self.targets.apply(problem.targets), problem.weight, **walk_options)
-        posterior = add_rows(self.posterior, data)
+        return Rows(rows, self.targets.apply(problem.targets), problem.weight, **walk_options)
+
+    def _with_posterior(self, posterior: Posterior) -> ResidualGP:
         bound, total_weight = log_likelihood(posterior)
         return replace(self, posterior=posterior, bound=_in_units_of_data(bound, total_weight, self.targets))
 
@@ -356,14 +369,15 @@ def _output_slope(posterior: Posterior, y_pred: Array) -> tuple[Array, Array]:
     terms = posterior.kernel.part("output")
     if not terms:
         return np.zeros(q), np.zeros(q)
-    if not np.ptp(y_pred, axis=0).all():
-        return np.full(q, np.nan), np.full(q, np.nan)
+    is_constant = np.ptp(y_pred, axis=0) == 0.0
     n_inputs = posterior.points.shape[1] - q
     chosen = np.hstack([np.zeros((len(y_pred), n_inputs)), y_pred])  # the output part does not look at inputs
-    functional = np.linalg.pinv(y_pred - y_pred.mean(axis=0)).T  # (rows, q)
+    functional = np.linalg.pinv(np.where(is_constant, 0.0, y_pred - y_pred.mean(axis=0))).T  # (rows, q)
     part = posterior.of_terms(terms)
     cross = part.kernel.matrix(part.theta, part.points, chosen) @ functional
     prior = functional.T @ part.kernel.matrix(part.theta, chosen, chosen) @ functional
     variance = gp_posterior.condition(part, prior, cross)
     outputs = np.arange(q)
-    return (cross.T @ part.weights)[outputs, outputs], np.sqrt(np.maximum(variance[outputs, outputs, outputs], 0.0))
+    slope = (cross.T @ part.weights)[outputs, outputs]
+    std = np.sqrt(np.maximum(variance[outputs, outputs, outputs], 0.0))
+    return np.where(is_constant, np.nan, slope), np.where(is_constant, np.nan, std)

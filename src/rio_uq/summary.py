@@ -266,7 +266,7 @@ def worst_bands(
     for name, values in variables:
         bands = [
             Band(name, low, high, *_band_means(rows, correction, weight), output)
-            for low, high, rows in _cut(values, n_bands)
+            for low, high, rows in cut(values, n_bands)
         ]
         if len(bands) > 1:
             found.append(max(bands, key=lambda band: band.size))
@@ -280,7 +280,7 @@ def _band_means(rows: NDArray[np.bool_], correction: Array, weight: Array) -> tu
     return float(within.sum() / weight.sum()), float(mean), float(size)
 
 
-def _cut(values: Array, n_bands: int) -> list[tuple[float, float, NDArray[np.bool_]]]:
+def cut(values: Array, n_bands: int) -> list[tuple[float, float, NDArray[np.bool_]]]:
     """Bands of values with their bounds; each value for itself where there are no more of them than bands."""
     known = np.unique(values)
     if len(known) <= n_bands:

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from rio_uq.calibration import Calibration
 from rio_uq.explain import KnownRows, keep_more
 from rio_uq.residual_gp import Problem, ResidualGP
+from rio_uq.sources import is_source
 from rio_uq.validation import check_weight
 
 Array = NDArray[np.float64]
@@ -31,6 +32,8 @@ class UpdateMixin:
     _base: Any
     _per_output: Any
     _walk_options: Any
+    _new_source: Any
+    _partial_fit_source: Any
 
     def partial_fit(self, X: Any, y: Any, *, y_pred: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to what the GP knows, without training it again. Before the first `fit` this is `fit`.
@@ -71,27 +74,40 @@ class UpdateMixin:
         if not hasattr(self, "_gp"):
             self.fit(X, y, y_pred=y_pred, sample_weight=sample_weight)
             return self
+        if is_source(X):
+            given = {"y": y, "y_pred": y_pred, "sample_weight": sample_weight}
+            self._partial_fit_source(self._new_source(X, given))
+            return self
+        new = self._new_rows(X, y, y_pred, sample_weight)
+        self._take_in(self._gp.with_rows(new, self._walk_options()), new, len(new.features))
+        return self
+
+    def _new_rows(self, X: Any, y: Any, y_pred: Any, sample_weight: Any, *, is_part: bool = False) -> Problem:
+        """What there is to know of new rows; of a part of them all weights may be zero."""
         features, prediction = self._inputs(X, y_pred)
         outcome = self._outcome(y, len(prediction))
-        weight = check_weight(sample_weight, len(prediction))
-        kept = np.ones(len(prediction), dtype=bool) if weight is None else weight > 0.0
-        features, prediction, outcome = features[kept], prediction[kept], outcome[kept]
-        weight = None if weight is None else weight[kept]
-        problem = Problem(features, prediction, outcome - self._base(prediction), weight, self._is_residual)
-        gp = self._gp.with_rows(problem, self._walk_options())
-        new = KnownRows(features, prediction, np.ones(len(features)) if weight is None else weight, len(features))
-        known = keep_more(self._known_rows, new, check_random_state(self.random_state).randint(2**31 - 1))
+        weight = check_weight(sample_weight, len(prediction), may_vanish=is_part)
+        targets = outcome - self._base(prediction)
+        if weight is None:
+            return Problem(features, prediction, targets, None, self._is_residual)
+        kept = weight > 0.0
+        return Problem(features[kept], prediction[kept], targets[kept], weight[kept], self._is_residual)
+
+    def _take_in(self, gp: ResidualGP, new: Problem, n_new: int) -> None:
+        """Go on with a GP that knows more rows, of which some are given."""
+        weight = np.ones(len(new.features)) if new.weight is None else new.weight
+        more = KnownRows(new.features, new.y_pred, weight, n_new)
+        known = keep_more(self._known_rows, more, check_random_state(self.random_state).randint(2**31 - 1))
         if self.calibration_ is not None:
             warnings.warn(
                 "new rows have changed the GP, so its calibration is dropped: calibrate again, on rows that were "
                 "given neither to fit nor to partial_fit",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         # Nothing above has changed the regressor: an error on the way leaves it as it was.
         self._gp, self._known_rows = gp, known
         self._tell_of_rows()
-        return self
 
     def _tell_of_rows(self) -> None:
         """Set the attributes that depend on all rows seen so far."""

@@ -106,15 +106,15 @@ def check_target(y: Any, n_rows: int) -> NDArray[np.float64]:
     return target
 
 
-def check_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Weights as an array of shape (n_rows,), or None where all are one."""
+def check_weight(sample_weight: Any, n_rows: int, *, may_vanish: bool = False) -> NDArray[np.float64] | None:
+    """Weights as an array of shape (n_rows,), or None where all are one; all of them may be 0 in a part of the rows."""
     if sample_weight is None:
         return None
     weight = to_numeric(sample_weight, "sample_weight")
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight has to have shape ({n_rows},), one for each row; got {weight.shape}")
     check_finite(weight, "sample_weight", "every row needs a weight, which may be 0")
-    if (weight < 0.0).any() or not weight.any():
+    if (weight < 0.0).any() or not (weight.any() or may_vanish):
         raise ValueError("sample_weight has to be zero or more in every row, and more than zero in at least one")
     return None if (weight == 1.0).all() else weight
 

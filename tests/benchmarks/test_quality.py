@@ -17,6 +17,7 @@ from benchmarks.quality.answers import (
 from benchmarks.quality.description import DESCRIPTION
 from benchmarks.quality.methods import CALIBRATED, GROUPS
 from benchmarks.quality.page import means_of, write_page
+from benchmarks.quality.promises import base_section, coverage_section
 from benchmarks.quality.protocol import DATASETS, Run, missing_tasks, store_of, without_copies, work
 from benchmarks.quality.ranks import Duel, complete, critical_difference, distinct, duel, p_value, ranking
 from experiments.datasets import DataSet
@@ -250,6 +251,19 @@ class TestPage:
         assert forest.endswith("| 0.70 / 0.90 / 0.94 | 1 / 2 / 3 | 1.5 | 3 |")
         alone = next(line for line in table.splitlines() if line.startswith("| ET |"))
         assert alone.endswith("† | - | - | - / - / - | - / - / - | 1.5 | 3 |")
+
+    def test_promises(self, rng):
+        rows = rows_for_a_page(rng)
+        plain = rows[rows.method == "ET+RIO"].assign(method="GP", nlpd=lambda own: own.nlpd + 0.5)
+        rows = pd.concat([rows, plain])
+        yacht = next(line for line in coverage_section(rows).splitlines() if line.startswith("| yacht"))
+        assert yacht == "| yacht | - | +2.0 / +0.0 / -1.0 (± 0.0) | - | - |"
+        ratio, difference = (line for line in base_section(rows).splitlines() if line.startswith("| yacht"))
+        runs = rows[rows.dataset == "yacht"].groupby("method").rmse.mean()
+        assert ratio == f"| yacht | - | - | {runs['ET+RIO'] / runs['ET']:.3f}‡ | - | - |"
+        assert difference == "| yacht | - | - | -0.500‡ | - | - |"
+        swapped = rows.replace({"method": {"ET": "ET+RIO", "ET+RIO": "ET"}})
+        assert f"{runs['ET'] / runs['ET+RIO']:.3f}†" in base_section(swapped)
 
     def test_the_same_rows_give_the_same_files(self, tmp_path, rng):
         pytest.importorskip("matplotlib")

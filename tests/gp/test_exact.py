@@ -147,3 +147,16 @@ def test_precision_is_the_noise_of_a_row(is_weighted, data, rng, numerical_gradi
         lambda x: exact.log_marginal_likelihood(kernel, x[:p], x[p:], problem)[0], np.concatenate([theta, log_noise])
     )
     np.testing.assert_allclose(np.concatenate(gradients), numerical, rtol=1e-6, atol=1e-6 * np.abs(numerical).max())
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_evaluations_in_the_same_memory_do_not_see_each_other(data, rng, n_outputs):
+    kernel = io_kernel(3, 1, input_family="matern52", output_family="rbf+linear", ard=True)
+    problem = Rows(np.tile(data.rows, (4, 1)), np.tile(data.targets[:, :n_outputs], (4, 1)))  # more than one block
+    likelihood = exact.MarginalLikelihood(kernel, problem)
+    log_noise = np.log(np.full(n_outputs, 0.2))
+    for theta in rng.normal(scale=0.5, size=(3, kernel.n_parameters)):
+        value, gradients = likelihood(theta, log_noise)
+        expected, expected_gradients = exact.log_marginal_likelihood(kernel, theta, log_noise, problem)
+        assert value == expected
+        np.testing.assert_array_equal(np.concatenate(gradients), np.concatenate(expected_gradients))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from rio_uq.gp.typing import Array
 
 
@@ -16,6 +18,10 @@ class Statistics(NamedTuple):
     t: float
     n: float
     log_precision: float = 0.0
+
+    @classmethod
+    def of_no_rows(cls, n_points: int, n_outputs: int) -> Statistics:
+        return cls(np.zeros((n_points, n_points)), np.zeros((n_points, n_outputs)), np.zeros(n_outputs), 0.0, 0.0)
 
     def whitened(self, whitener: Array) -> Statistics:
         """With V and β for Φ and b, given L⁻¹."""

@@ -27,28 +27,55 @@ from rio_uq.gp.symmetric import RowsMatrix
 from rio_uq.gp.typing import Array
 
 
+class MarginalLikelihood:
+    """log p(r) as a function of theta and noise, on fixed rows. It owns the (n, n) arrays that an evaluation works in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rio_uq.gp.kernels import io_kernel
+    >>> from rio_uq.gp.rows import Rows
+    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
+    >>> likelihood = MarginalLikelihood(io_kernel(2, 1), Rows(rows, np.sin(rows[:, :1])))
+    >>> value, gradients = likelihood(np.zeros(4), np.log([0.1]))
+    >>> [gradient.shape for gradient in gradients]
+    [(4,), (1,)]
+    """
+
+    def __init__(self, kernel: Kernel, data: Rows) -> None:
+        self.data = data
+        self._matrix = RowsMatrix(kernel, data.rows)
+        self._inverse_pull = _inverse_pull(data)
+        self._work = np.empty_like(self._matrix.value)
+        self._sum = np.empty_like(self._work) if data.n_outputs > 1 else None
+
+    def __call__(self, theta: Array, log_noise: Array) -> tuple[float, tuple[Array, Array]]:
+        """The value and its gradients with respect to theta and to the log noise variances (q,)."""
+        data, per_pull = self.data, self._inverse_pull
+        n = len(data)
+        excess = data.total_weight - n
+        value = 0.5 * data.n_outputs * (float(np.log(per_pull).sum()) + data.log_precision - n * np.log(2.0 * np.pi))
+        alphas = np.empty_like(data.targets, dtype=float)
+        by_log_noise = np.empty(data.n_outputs)
+        matrix = self._matrix.fill(theta)
+        for output, noise in enumerate(np.exp(log_noise)):
+            r = data.targets[:, output]
+            factor = _factor(matrix, noise * per_pull, out=self._work)
+            alphas[:, output] = alpha = _solve(factor, r)
+            value -= 0.5 * (r @ alpha + log_determinant(factor) + excess * np.log(2.0 * np.pi * noise))
+            precision = lower_inverse(factor, overwrite=True)
+            by_log_noise[output] = 0.5 * (noise * (per_pull @ (alpha**2 - precision.diagonal())) - excess)
+            if self._sum is not None:
+                np.add(precision, self._sum if output else 0.0, out=self._sum)
+        by_theta = self._matrix.pullback(alphas, precision if self._sum is None else self._sum)
+        return float(value), (by_theta, by_log_noise)
+
+
 def log_marginal_likelihood(
     kernel: Kernel, theta: Array, log_noise: Array, data: Rows
 ) -> tuple[float, tuple[Array, Array]]:
-    """log p(r) and its gradients with respect to theta and to the log noise variances (q,)."""
-    n = len(data)
-    per_pull = _inverse_pull(data)
-    excess = data.total_weight - n
-    value = 0.5 * data.n_outputs * (float(np.log(per_pull).sum()) + data.log_precision - n * np.log(2.0 * np.pi))
-    alphas = np.empty_like(data.targets, dtype=float)
-    precisions = np.zeros((n, n), order="F")
-    by_log_noise = np.empty(data.n_outputs)
-    matrix = RowsMatrix(kernel, theta, data.rows)
-    for output, noise in enumerate(np.exp(log_noise)):
-        r = data.targets[:, output]
-        factor = _factor(matrix.value, noise * per_pull)
-        precision = lower_inverse(factor)
-        alphas[:, output] = alpha = _solve(factor, r)
-        precisions += precision
-        value -= 0.5 * (r @ alpha + log_determinant(factor) + excess * np.log(2.0 * np.pi * noise))
-        by_log_noise[output] = 0.5 * (noise * (per_pull @ (alpha**2 - precision.diagonal())) - excess)
-    by_theta = matrix.pullback(alphas, precisions)
-    return float(value), (by_theta, by_log_noise)
+    """log p(r) and its gradients, once."""
+    return MarginalLikelihood(kernel, data)(theta, log_noise)
 
 
 def posterior(kernel: Kernel, theta: Array, log_noise: Array, data: Rows) -> Posterior:
@@ -133,7 +160,7 @@ def leave_one_out(known: Posterior, evidence: ExactEvidence) -> tuple[Array, Arr
 
 
 def _factors(kernel: Kernel, theta: Array, noise_variance: Array, data: Rows) -> list[Array]:
-    matrix = RowsMatrix(kernel, theta, data.rows).value
+    matrix = RowsMatrix(kernel, data.rows).fill(theta)
     return [_factor(matrix, noise * _inverse_pull(data)) for noise in noise_variance]
 
 
@@ -141,8 +168,8 @@ def _inverse_pull(data: Rows) -> Array:
     return np.ones(len(data)) if data.pull is None else 1.0 / data.pull
 
 
-def _factor(matrix: Array, noise: Array) -> Array:
-    return cholesky(matrix, diagonal=matrix.diagonal() + noise)[0]
+def _factor(matrix: Array, noise: Array, out: Array | None = None) -> Array:
+    return cholesky(matrix, diagonal=matrix.diagonal() + noise, out=out)[0]
 
 
 def _solve(factor: Array, right: Array) -> Array:

@@ -18,7 +18,9 @@ class NotPositiveDefiniteError(np.linalg.LinAlgError):
     """A kernel matrix could not be factorised even with the largest jitter."""
 
 
-def cholesky(matrix: Array, jitter: float = 0.0, *, diagonal: Array | None = None) -> tuple[Array, float]:
+def cholesky(
+    matrix: Array, jitter: float = 0.0, *, diagonal: Array | None = None, out: Array | None = None
+) -> tuple[Array, float]:
     """Lower Cholesky factor of ``matrix + jitter · mean(diagonal) · I``, with as little jitter as works.
 
     Parameters
@@ -29,6 +31,8 @@ def cholesky(matrix: Array, jitter: float = 0.0, *, diagonal: Array | None = Non
         The share of the mean diagonal to start with. On failure it grows tenfold, up to `MAX_JITTER`.
     diagonal : (m,) array or None
         Stands in for the diagonal of the matrix.
+    out : (m, m) array, columns contiguous, or None
+        Where the factor goes.
 
     Returns
     -------
@@ -44,8 +48,10 @@ def cholesky(matrix: Array, jitter: float = 0.0, *, diagonal: Array | None = Non
     if diagonal is None:
         diagonal = matrix.diagonal()
     scale = diagonal.mean()
+    by_columns = matrix if matrix.flags.f_contiguous else matrix.T
+    attempt = np.empty_like(by_columns, order="F") if out is None else out
     while True:
-        attempt = np.array(matrix if matrix.flags.f_contiguous else matrix.T, order="F")
+        np.copyto(attempt, by_columns)
         np.fill_diagonal(attempt, diagonal + jitter * scale)
         factor, info = lapack.dpotrf(attempt, lower=1, clean=1, overwrite_a=1)
         if info == 0 and np.isfinite(factor[-1, -1]):
@@ -82,9 +88,9 @@ def triangular_inverse(factor: Array) -> Array:
     return np.ascontiguousarray(inverted)
 
 
-def lower_inverse(factor: Array) -> Array:
-    """The lower triangle of the inverse of factor · factorᵀ, zeros above."""
-    lower, _ = lapack.dpotri(factor, lower=1)
+def lower_inverse(factor: Array, *, overwrite: bool = False) -> Array:
+    """The lower triangle of the inverse of factor · factorᵀ, zeros above; if allowed, in place of the factor."""
+    lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=int(overwrite))
     return np.asarray(lower)
 
 

@@ -15,6 +15,10 @@ from rio_uq.gp.typing import Array
 LINE_SEARCH_FAILED = 2
 """SciPy's status for it."""
 
+MEMORY = 30
+"""Steps that L-BFGS-B learns the curvature from. With SciPy's ten, moving inducing points took up to twice as many
+iterations to the same bound."""
+
 
 @dataclass(frozen=True)
 class Optimum:
@@ -88,7 +92,7 @@ def maximize(
 
     def run(x: Array) -> OptimizeResult:
         left = max(1, max_iter - n_iter)
-        options = {"maxiter": left, "maxfun": 10 * left + 20, "ftol": tolerance, "gtol": 1e-5}
+        options = {"maxiter": left, "maxfun": 10 * left + 20, "ftol": tolerance, "gtol": 1e-5, "maxcor": MEMORY}
         return minimize(
             descend, x, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration, options=options
         )

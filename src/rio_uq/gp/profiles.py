@@ -62,9 +62,15 @@ def _matern32_slope(rho: Array, shape: float, out: Array) -> None:
 
 
 def _matern52(rho: Array, shape: float, out: Array) -> None:
-    scaled = np.sqrt(5.0 * rho)
-    np.exp(-scaled, out=out)
-    out *= 1.0 + scaled + (5.0 / 3.0) * rho
+    scaled = 5.0 * rho
+    np.sqrt(scaled, out=scaled)
+    np.negative(scaled, out=out)
+    np.exp(out, out=out)
+    polynomial = scaled / 3.0
+    polynomial += 1.0
+    polynomial *= scaled
+    polynomial += 1.0
+    out *= polynomial
 
 
 def _matern52_slope(rho: Array, shape: float, out: Array) -> None:

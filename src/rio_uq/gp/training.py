@@ -48,7 +48,10 @@ class Settings:
     Attributes
     ----------
     inference : {"auto", "exact", "sparse", "svgp"}
-    n_inducing : int
+    n_inducing : int or None
+        None for as many as are worth their cost.
+    time_budget : float or None
+        Seconds that a fit should take at most, by estimate, where the number of points is free.
     inducing : {"greedy", "kmeans", "random", "first"} or (m, D) array
     optimize_inducing : bool
         Whether inducing points move with the hyperparameters.
@@ -62,13 +65,21 @@ class Settings:
     """
 
     inference: str = "auto"
-    n_inducing: int = 300
+    n_inducing: int | None = 300
+    time_budget: float | None = None
     inducing: str | Array = "greedy"
     optimize_inducing: bool = False
     max_iter: int = 200
     tolerance: float = 1e-6
     subset_rows: int | None = 10_000
     verbose: bool = False
+
+    def most_points(self, n_rows: int, n_jobs: int) -> int:
+        if self.n_inducing is not None:
+            return self.n_inducing
+        if self.time_budget is None:
+            return inducing.MOST_POINTS
+        return inducing.affordable(self.time_budget, n_rows, n_jobs)
 
     def is_exact(self, n_rows: int) -> bool:
         return self.inference == "exact" or (self.inference == "auto" and n_rows <= EXACT_ROWS)
@@ -104,9 +115,10 @@ class _Exact:
 
     def __init__(self, kernel: Kernel, data: Rows) -> None:
         self.kernel, self.data = kernel, data
+        self.likelihood = exact.MarginalLikelihood(kernel, data)
 
     def __call__(self, x: Array) -> tuple[float, Array]:
-        value, gradients = exact.log_marginal_likelihood(self.kernel, *self._split(x), self.data)
+        value, gradients = self.likelihood(*self._split(x))
         return value, np.concatenate(gradients)
 
     def _split(self, x: Array) -> tuple[Array, Array]:
@@ -200,7 +212,8 @@ class _Trainer:
     def explore(self, starts: list[Array], n_rows: int) -> Array:
         """The best of the starts after some iterations; where not all rows took part, its optimum on those that did."""
         is_subset = len(self.data) > n_rows
-        if len(starts) == 1 and not is_subset:
+        has_points = self.is_exact or self.settings.n_inducing is not None
+        if len(starts) == 1 and not is_subset and has_points:
             return starts[0]
         data = self.data
         if is_subset:
@@ -209,7 +222,10 @@ class _Trainer:
         def problem_at(x: Array) -> _Exact | _Sparse:
             if len(data) <= EXACT_EXPLORING:
                 return _Exact(self.kernel, data)
-            theta, m = x[: self.kernel.n_parameters], min(EXPLORING_POINTS, self.settings.n_inducing)
+            theta, m = (
+                x[: self.kernel.n_parameters],
+                min(EXPLORING_POINTS, self.settings.n_inducing or EXPLORING_POINTS),
+            )
             points = inducing.choose("greedy", m, data.rows, self.kernel, theta, self.rng)
             return _Sparse(self.kernel, data, points, move_points=False)
 
@@ -238,9 +254,10 @@ class _Trainer:
         if not self.is_exact and isinstance(self.settings.inducing, str) and self.settings.inducing == "greedy":
             # Greedy points depend on the kernel: choose, optimise a little, choose again.
             rounds = [min(self._first_round(), self.settings.max_iter), self.settings.max_iter]
-        n_iter = 0
+        n_iter, n_points = 0, 1
         for max_iter in rounds:
-            problem = self._problem_at(x)
+            problem = self._problem_at(x, at_least=n_points)
+            n_points = len(problem.points) if isinstance(problem, _Sparse) else 0
             label, left = f"on all {len(self.data)} rows", max(1, max_iter - n_iter)
             if self.is_stochastic and isinstance(problem, _Sparse):
                 found = self._climb(problem, x, left, label)
@@ -255,14 +272,24 @@ class _Trainer:
     def _first_round(self) -> int:
         return ceil(FIRST_STEPS / svgp.n_batches(self.data)) if self.is_stochastic else FIRST_ROUND
 
-    def _problem_at(self, x: Array) -> _Exact | _Sparse:
+    def _problem_at(self, x: Array, at_least: int) -> _Exact | _Sparse:
         if self.is_exact:
             return _Exact(self.kernel, self.data)
         points = self.settings.inducing
         if isinstance(points, str):
-            theta = x[: self.kernel.n_parameters]
-            points = inducing.choose(points, self.settings.n_inducing, self.data.rows, self.kernel, theta, self.rng)
+            points = self._points_at(x, points, at_least)
         return _Sparse(self.kernel, self.data, points, move_points=self.settings.optimize_inducing)
+
+    def _points_at(self, x: Array, method: str, at_least: int) -> Array:
+        """Inducing points. Where their number is free it does not fall from round to round, so that a smaller budget
+        never ends with more of them.
+        """
+        theta, noise_variance = x[: self.kernel.n_parameters], np.exp(x[self.kernel.n_parameters :])
+        rows, most = self.data.rows, self.settings.most_points(len(self.data), self.data.n_jobs)
+        if self.settings.n_inducing is None:
+            worth = len(inducing.enough(self.kernel, theta, noise_variance, rows, self.rng))
+            most = max(at_least, min(most, worth))
+        return inducing.choose(method, most, rows, self.kernel, theta, self.rng)
 
     def _climb(self, problem: _Sparse, x: Array, max_passes: int, label: str) -> Optimum:
         return svgp.climb(

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from rio_uq.gp import exact, sparse
-from rio_uq.gp.evidence import ExactEvidence
+from rio_uq.gp.evidence import Evidence, ExactEvidence, SparseEvidence, Statistics
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.rows import Rows, single_blas_thread
 from rio_uq.gp.typing import Array
@@ -42,17 +42,51 @@ def add_rows(posterior: Posterior, data: Rows) -> Posterior:
     >>> bool(np.allclose(predict_mean(both, rows), predict_mean(whole, rows)))
     True
     """
-    evidence = posterior.evidence
-    if evidence is None:
-        raise ValueError("rows cannot be added to a posterior without its evidence")
+    evidence = _evidence(posterior)
     with single_blas_thread:
         if isinstance(evidence, ExactEvidence):
             return exact.extended(posterior, evidence, data)
-        kernel, theta, points = posterior.kernel, posterior.theta, posterior.points
-        added = sparse.gather(kernel, theta, np.log(evidence.noise_variance), points, data, evidence.jitter)
-        together = evidence._replace(sums=evidence.sums.plus(added.sums))
-        grown = sparse.posterior_of(kernel, theta, points, together)
-    return replace(grown, noise_variance=posterior.noise_variance)
+        return of_sums(posterior, evidence.sums.plus(sums_of(posterior, data)))
+
+
+def sums_of(posterior: Posterior, data: Rows) -> Statistics:
+    """What rows tell a sparse GP, such that it can be added to what others do."""
+    evidence = _sparse_evidence(posterior)
+    if not len(data):
+        return Statistics.of_no_rows(len(posterior.points), data.n_outputs)
+    with single_blas_thread:
+        log_noise = np.log(evidence.noise_variance)
+        found = sparse.gather(posterior.kernel, posterior.theta, log_noise, posterior.points, data, evidence.jitter)
+    return found.sums
+
+
+def of_sums(posterior: Posterior, sums: Statistics) -> Posterior:
+    """A sparse GP that knows the rows behind these sums, and no others."""
+    evidence = _sparse_evidence(posterior)._replace(sums=sums)
+    with single_blas_thread:
+        known = sparse.posterior_of(posterior.kernel, posterior.theta, posterior.points, evidence)
+    return replace(known, noise_variance=posterior.noise_variance)
+
+
+def sums_behind(posterior: Posterior) -> Statistics:
+    """What the rows that a sparse GP knows have told it."""
+    return _sparse_evidence(posterior).sums
+
+
+def _evidence(posterior: Posterior) -> Evidence:
+    if posterior.evidence is None:
+        raise ValueError("rows cannot be added to a posterior without its evidence")
+    return posterior.evidence
+
+
+def _sparse_evidence(posterior: Posterior) -> SparseEvidence:
+    evidence = _evidence(posterior)
+    if isinstance(evidence, ExactEvidence):
+        raise ValueError(
+            "rows that are read in parts cannot be added to an exact GP, which keeps all rows: give them as arrays, or "
+            "fit with inference='sparse'"
+        )
+    return evidence
 
 
 def leave_one_out(posterior: Posterior, data: Rows) -> tuple[Array, Array]:

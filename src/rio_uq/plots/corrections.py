@@ -146,6 +146,7 @@ class CorrectionDisplay(Display):
         y: Any = None,
         *,
         y_pred: Any = None,
+        groups: Any = None,
         output: int | None = None,
         ax: Axes | None = None,
     ) -> Self:
@@ -153,7 +154,7 @@ class CorrectionDisplay(Display):
 
         Outcomes need not be known: without y no residuals are drawn.
         """
-        correction, std = rio.predict_residual(X, y_pred=y_pred, return_std=True, include_noise=False)
+        correction, std = rio.predict_residual(X, y_pred=y_pred, groups=groups, return_std=True, include_noise=False)
         model = rio.predict(X, y_pred=y_pred) - correction
         return cls.from_predictions(model, correction, std=std, y_true=y, output=output, ax=ax)
 

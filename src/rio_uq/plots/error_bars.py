@@ -68,6 +68,7 @@ class ReliabilityDisplay(Display):
         y: Any,
         *,
         y_pred: Any = None,
+        groups: Any = None,
         output: int | None = None,
         name: str | None = None,
         ax: Axes | None = None,
@@ -78,8 +79,7 @@ class ReliabilityDisplay(Display):
         ----------
         rio : fitted RIORegressor
         X, y : rows and their outcomes
-        y_pred : array, optional
-            The model's predictions for X, if they are known already.
+        y_pred, groups : as in `RIORegressor.predict`
         output : int, optional
             Which of several outputs; by default all of them together.
         name : str, optional
@@ -87,16 +87,19 @@ class ReliabilityDisplay(Display):
         """
         outcome = check_target(y, _num_samples(X))
         inside = [
-            cls._inside(rio, X, outcome, y_pred, output, np.arange(rows.start, rows.stop))
+            cls._inside(rio, X, outcome, y_pred, groups, output, np.arange(rows.start, rows.stop))
             for rows in gen_batches(_num_samples(X), BATCH_ROWS)
         ]
         return cls(levels=LEVELS, coverage=np.concatenate(inside).mean(axis=0), name=name).plot(ax)
 
     @staticmethod
-    def _inside(rio: Any, X: Any, outcome: Array, y_pred: Any, output: int | None, rows: NDArray[np.intp]) -> Array:
+    def _inside(
+        rio: Any, X: Any, outcome: Array, y_pred: Any, groups: Any, output: int | None, rows: NDArray[np.intp]
+    ) -> Array:
         """Whether the outcomes of some rows are inside the interval of each level, (number of outcomes, k)."""
         known = None if y_pred is None else to_numeric(y_pred, "y_pred")[rows]
-        bands = rio.predict_interval(_safe_indexing(X, rows), confidence_level=LEVELS, y_pred=known)
+        members = None if groups is None else _safe_indexing(groups, rows)
+        bands = rio.predict_interval(_safe_indexing(X, rows), confidence_level=LEVELS, y_pred=known, groups=members)
         if output is not None:
             outcome = one_column(outcome, output, "y")
             bands = bands[:, output] if bands.ndim == 4 else bands
@@ -173,6 +176,7 @@ class ErrorBarDisplay(Display):
         y: Any,
         *,
         y_pred: Any = None,
+        groups: Any = None,
         confidence_level: float = 0.95,
         output: int | None = None,
         max_rows: int = 300,
@@ -180,7 +184,7 @@ class ErrorBarDisplay(Display):
     ) -> Self:
         """From ``rio.predict`` and ``rio.predict_interval``; ``output`` is which of several outputs."""
         level = float(check_levels(confidence_level, "confidence_level"))
-        band = rio.predict_interval(X, confidence_level=level, y_pred=y_pred)
+        band = rio.predict_interval(X, confidence_level=level, y_pred=y_pred, groups=groups)
         outcome, mean = flat(output, y=y, mean=rio.predict(X, y_pred=y_pred))
         lower, upper = flat(output, allow_infinity=True, lower=band[..., 0], upper=band[..., 1])
         return cls(y_true=outcome, mean=mean, lower=lower, upper=upper, confidence_level=level, max_rows=max_rows).plot(

@@ -68,12 +68,13 @@ class ErrorUncertaintyDisplay(Display):
         y: Any,
         *,
         y_pred: Any = None,
+        groups: Any = None,
         output: int | None = None,
         n_groups: int = 10,
         ax: Axes | None = None,
     ) -> Self:
         """From ``rio.predict``; ``output`` is which of several outputs."""
-        mean, std = rio.predict(X, y_pred=y_pred, return_std=True)
+        mean, std = rio.predict(X, y_pred=y_pred, groups=groups, return_std=True)
         return cls.from_predictions(y, mean, std, output=output, n_groups=n_groups, ax=ax)
 
     @classmethod
@@ -147,12 +148,13 @@ class RiskCoverageDisplay(Display):
         y: Any,
         *,
         y_pred: Any = None,
+        groups: Any = None,
         output: int | None = None,
         name: str | None = None,
         ax: Axes | None = None,
     ) -> Self:
         """From ``rio.predict``; ``output`` is which of several outputs."""
-        mean, std = rio.predict(X, y_pred=y_pred, return_std=True)
+        mean, std = rio.predict(X, y_pred=y_pred, groups=groups, return_std=True)
         return cls.from_predictions(y, mean, std, output=output, name=name, ax=ax)
 
     @classmethod

@@ -1,0 +1,89 @@
+"""What RIO promises, data set by data set: intervals that hold, and never worse than its base model or a plain GP."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.quality.protocol import DATASETS
+from benchmarks.quality.ranks import SIGNIFICANCE, p_value
+from experiments.rendering import markdown_table
+
+BASE_OF = {
+    "NN+RIO": "NN",
+    "NN+RIO cross-fit": "NN",
+    "ET+RIO": "ET",
+    "GB+RIO": "GB",
+    "CatBoost+RIO": "CatBoost",
+}
+"""The base model under each of ours."""
+
+PLAIN_GP = "GP"
+COVERED = ("NN+RIO cross-fit", "ET+RIO", "NN+RIO scaled", "NN+RIO conformal")
+LEVELS = {"coverage_68": 68.0, "coverage_90": 90.0, "coverage_95": 95.0}
+
+
+def coverage_section(rows: pd.DataFrame) -> str:
+    """By how many points the coverage of each of ours is off, on each data set."""
+    lines = [
+        [name, *(_off(rows[(rows.dataset == name) & (rows.method == method)]) for method in COVERED)]
+        for name in known_datasets(rows)
+    ]
+    return (
+        "## Do intervals hold what they promise?\n\nCoverage of 68 / 90 / 95 % intervals less these levels, in points, "
+        "mean over runs; in brackets the standard error over runs of the one that is furthest off.\n\n"
+        + markdown_table(["data set", *COVERED], lines)
+    )
+
+
+def _off(rows: pd.DataFrame) -> str:
+    if rows.empty or rows[list(LEVELS)].isna().any(axis=None):
+        return "-"
+    off = 100.0 * rows[list(LEVELS)] - list(LEVELS.values())
+    means = off.mean()
+    worst = means.abs().idxmax()
+    error = "" if len(rows) < 2 else f" (± {off[worst].std(ddof=1) / np.sqrt(len(rows)):.1f})"
+    return " / ".join(f"{mean:+.1f}" for mean in means) + error
+
+
+def base_section(rows: pd.DataFrame) -> str:
+    """RMSE of each of ours in that of its base model, and NLPD less that of the plain GP, on each data set."""
+    rmse, nlpd = (
+        {
+            name: rows[rows.dataset == name].pivot(index="run", columns="method", values=measure)
+            for name in known_datasets(rows)
+        }
+        for measure in ("rmse", "nlpd")
+    )
+    ratios = [[name, *(_ratio(rmse[name], own, base) for own, base in BASE_OF.items())] for name in rmse]
+    differences = [[name, *(_difference(nlpd[name], own) for own in BASE_OF)] for name in nlpd]
+    told = f"† is worse, and ‡ better, by the paired test over runs at {SIGNIFICANCE:.0%}."
+    return (
+        f"## RIO beside its base model\n\nRMSE of RIO in that of the model below it: less than 1 is better. {told}\n\n"
+        + markdown_table(["data set", *(f"{own} / {base}" for own, base in BASE_OF.items())], ratios)
+        + f"\n## RIO beside the plain GP\n\nNLPD less that of the plain GP: less than 0 is better. {told}\n\n"
+        + markdown_table(["data set", *BASE_OF], differences)
+    )
+
+
+def _ratio(runs: pd.DataFrame, own: str, base: str) -> str:
+    if own not in runs or base not in runs:
+        return "-"
+    return f"{runs[own].mean() / runs[base].mean():.3f}" + _mark(runs[own], runs[base])
+
+
+def _difference(runs: pd.DataFrame, own: str) -> str:
+    if own not in runs or PLAIN_GP not in runs:
+        return "-"
+    return f"{(runs[own] - runs[PLAIN_GP]).mean():+.3f}" + _mark(runs[own], runs[PLAIN_GP])
+
+
+def _mark(own: pd.Series, other: pd.Series) -> str:
+    if p_value(own, other) >= SIGNIFICANCE:
+        return ""
+    return "†" if (own - other).mean() > 0.0 else "‡"
+
+
+def known_datasets(rows: pd.DataFrame) -> list[str]:
+    known = set(rows.dataset)
+    return [name for name in DATASETS if name in known]

@@ -1,0 +1,182 @@
+"""The page of `benchmarks.scale`: tables, slopes and a plot of what was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Row = dict[str, Any]
+
+INTRODUCTION = """# How time and memory grow
+
+Written by `python -m benchmarks.scale page` from the measurements in `scale.jsonl`. Each was made in a process of its
+own, on one thread. The machine, of two cores, was busy with other work (its load is in the tables), so seconds of the
+processor are given first, and seconds by the clock in brackets: on an idle machine both are nearly the same. Memory is
+the peak of the whole process, Python and libraries included.
+"""
+
+
+def table(header: list[str], lines: list[list[str]]) -> str:
+    marks = ["---"] * len(header)
+    return "\n".join(f"| {' | '.join(line)} |" for line in [header, marks, *lines])
+
+
+def seconds(row: Row, name: str) -> str:
+    return f"{row[f'{name}_cpu_seconds']:.2f} ({row[f'{name}_seconds']:.0f})"
+
+
+def slope(x: list[float], y: list[float]) -> float:
+    """Of log y on log x."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+
+
+def of_kind(rows: list[Row], kind: str) -> list[Row]:
+    return [row for row in rows if row["task"]["kind"] == kind]
+
+
+def series(rows: list[Row], varying: str) -> list[Row]:
+    """The measurements of growth in which the other number is the one that most of them have."""
+    other = {"rows": "points", "points": "rows"}[varying]
+    found = of_kind(rows, "growth")
+    values = [row["task"][other] for row in found]
+    usual = max(set(values), key=lambda value: (values.count(value), value)) if values else None
+    return sorted((row for row in found if row["task"][other] == usual), key=lambda row: row["task"][varying])
+
+
+def growth_section(rows: list[Row], varying: str) -> str:
+    found = series(rows, varying)
+    if len(found) < 2:
+        return ""
+    fixed = f"m = {found[0]['task']['points']}" if varying == "rows" else f"n = {found[0]['task']['rows']:,}"
+    lines = [
+        [
+            f"{row['task'][varying]:,}",
+            seconds(row, "fit"),
+            f"{row['fit_mib']}",
+            seconds(row, "predict"),
+            f"{row['predict_mib']}",
+            str(row["load"]),
+        ]
+        for row in found
+    ]
+    last = found[-2:]
+    sizes = [row["task"][varying] for row in last]
+    steps = {name: slope(sizes, [row[f"{name}_cpu_seconds"] for row in last]) for name in ("fit", "predict")}
+    name = {"rows": "rows", "points": "inducing points"}[varying]
+    header = [name, "fit, s", "MiB", "predict with std, s", "MiB", "load"]
+    return f"""
+## Growth in {name}, {fixed}, 10 features, from and to Parquet
+
+{table(header, lines)}
+
+Slope of the last step in the logarithms: fit {steps["fit"]:.2f}, predict {steps["predict"]:.2f}.
+"""
+
+
+def flights_section(rows: list[Row]) -> str:
+    found = of_kind(rows, "flights")
+    if not found:
+        return ""
+    names = {"file": "out of core, from the Parquet file", "dask": "Dask, two worker processes"}
+    lines = [
+        [
+            names[row["task"]["way"]],
+            seconds(row, "fit"),
+            f"{row['fit_mib']}" + (f", each worker {row['worker_mib']}" if "worker_mib" in row else ""),
+            seconds(row, "predict"),
+            f"{row['rmse_before']:.3f} → {row['rmse_after']:.3f}",
+            f"{row['nlpd_before']:.4f} → {row['nlpd_after']:.4f}",
+            f"{row['coverage_before']:.3f} → {row['coverage_after']:.3f}",
+        ]
+        for row in found
+    ]
+    header = ["", "fit, s", "MiB", "predict test rows, s", "RMSE", "NLPD", "coverage of 95 % intervals"]
+    same = [row["largest_difference"] for row in found if "largest_difference" in row]
+    agreement = (
+        f"Largest difference of means and stds between the two ways: {max(same):.1e} of the std.\n" if same else ""
+    )
+    return f"""
+## {found[0]["rows"]:,} flights
+
+Gradient boosting predicts the delay of a flight from month, weekday, minute of the day, distance and the coordinates
+of both airports; RIO ({found[0]["points"]} inducing points) is fitted to its residuals on the same flights. The
+{found[0]["test_rows"]:,} test flights are later than all of them. Before RIO every flight has the same std, the RMSE of
+the model on its training rows. Processor seconds of Dask are those of the client alone.
+
+{table(header, lines)}
+
+{agreement}"""
+
+
+def dask_section(rows: list[Row]) -> str:
+    found = sorted(of_kind(rows, "dask"), key=lambda row: (row["task"]["rows"], row["task"]["workers"]))
+    if not found:
+        return ""
+    lines = [
+        [
+            f"{row['task']['rows']:,}",
+            {0: "threads of this process"}.get(row["task"]["workers"], f"{row['task']['workers']} worker processes"),
+            f"{row['pass_seconds']:.2f}",
+            f"{row['bytes_between_workers']:,}" if "bytes_between_workers" in row else "",
+            f"{row['bytes_to_client']:,}",
+            str(row["load"]),
+        ]
+        for row in found
+    ]
+    header = ["rows", "on", "seconds by the clock", "bytes between workers", "bytes to the client", "load"]
+    return f"""
+## Dask: one pass over all rows, {found[0]["partitions"]} partitions, m = 100
+
+{table(header, lines)}
+
+What travels are sums of m × m numbers for each partition, and the regressor once for each worker: that does not depend
+on the number of rows. It varies with who works on what, since a sum whose summands are at one worker does not travel.
+"""
+
+
+def msd_section(rows: list[Row]) -> str:
+    found = of_kind(rows, "msd")
+    if not found:
+        return ""
+    lines = [
+        [row["task"]["settings"], seconds(row, "fit"), f"{row['fit_mib']}", f"{row['n_iter']}", str(row["load"])]
+        for row in found
+    ]
+    header = ["settings", "fit, s", "MiB", "iterations on the sample", "load"]
+    return f"""
+## Generated rows of the shape of YearPredictionMSD, 463,715 × 90, from Parquet
+
+{table(header, lines)}
+"""
+
+
+def plot(rows: list[Row], path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
+    for axis, varying in zip(axes[:2], ("rows", "points"), strict=True):
+        found = series(rows, varying)
+        sizes = [row["task"][varying] for row in found]
+        for name in ("fit", "predict"):
+            axis.loglog(sizes, [row[f"{name}_cpu_seconds"] for row in found], "o-", label=name)
+        axis.set(xlabel={"rows": "rows", "points": "inducing points"}[varying], ylabel="processor seconds")
+        axis.legend()
+    found = series(rows, "rows")
+    axes[2].semilogx([row["task"]["rows"] for row in found], [row["predict_mib"] for row in found], "o-", color="C2")
+    axes[2].axhline(2048, color="grey", linestyle=":")
+    axes[2].set(xlabel="rows", ylabel="peak memory, MiB", ylim=(0, 2200))
+    figure.savefig(path, dpi=100)
+    pyplot.close(figure)
+
+
+def write_page(rows: list[Row], output: Path) -> None:
+    sections = [growth_section(rows, "rows"), growth_section(rows, "points"), flights_section(rows)]
+    sections += [dask_section(rows), msd_section(rows)]
+    picture = output.with_suffix(".png")
+    plot(rows, picture)
+    output.write_text(f"{INTRODUCTION}\n![growth]({picture.name})\n{''.join(sections)}")

@@ -1,0 +1,6 @@
+"""``python -m rio_uq`` is ``rio-uq``."""
+
+from rio_uq.cli import main
+
+if __name__ == "__main__":
+    main()

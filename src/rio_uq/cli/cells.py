@@ -1,0 +1,112 @@
+"""Cells of a table as what a model and the GP take: numbers, or text with gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import compute as pc
+
+from rio_uq.cli.console import UserError
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+GAPS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None")
+"""Text that stands for a missing value."""
+
+NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?[iI]nf(inity)?$"
+
+NUMBERS, TEXT, MIXED, DATES, EMPTY, OTHER = "number", "text", "mixed", "dates", "empty", "other"
+
+
+def is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return is_text(kind.value_type)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def kind_of(column: pa.ChunkedArray, decimal: str) -> str:
+    """Whether a column holds numbers or text, or something that is of no use as it is."""
+    if is_number(column.type):
+        return NUMBERS if column.null_count < len(column) else EMPTY
+    if pa.types.is_boolean(column.type):
+        return TEXT
+    if is_text(column.type):
+        numbers, missing, bad = numbers_of(column, decimal)
+        n_numbers, n_text = len(numbers) - int(missing.sum()) - int(bad.sum()), int(bad.sum())
+        if n_numbers + n_text == 0:
+            return EMPTY
+        return NUMBERS if n_text == 0 else MIXED if n_numbers > n_text else TEXT
+    return DATES if pa.types.is_temporal(column.type) else OTHER
+
+
+def numbers_of(column: pa.ChunkedArray, decimal: str) -> tuple[Array, Mask, Mask]:
+    """Floats, NaN where there is none; which cells are missing; and which hold something else."""
+    if is_text(column.type):
+        texts = _trimmed(column)
+        if decimal != ".":
+            texts = pc.replace_substring(texts, decimal, ".")
+        is_number_text = _mask(pc.match_substring_regex(texts, NUMBER))
+        cleaned = pc.replace_substring_regex(pc.if_else(is_number_text, texts, None), r"^\+", "")
+        missing = _mask(pc.or_kleene(pc.is_null(texts), pc.is_in(texts, pa.array(GAPS))))
+        return _floats(cleaned), missing, ~missing & ~is_number_text
+    if not is_number(column.type) and not pa.types.is_boolean(column.type):
+        return np.full(len(column), np.nan), np.zeros(len(column), bool), np.ones(len(column), bool)
+    numbers = _floats(column)
+    return numbers, np.isnan(numbers), np.zeros(len(numbers), bool)
+
+
+def texts_of(column: pa.ChunkedArray) -> pd.Series:
+    """Text, NaN where there is none, as `pandas.read_csv` gives it."""
+    if pa.types.is_boolean(column.type):
+        column = pc.if_else(column, "True", "False")
+    if is_number(column.type):
+        column = column.cast(pa.string())
+    texts = _trimmed(column)
+    series = pc.if_else(pc.is_in(texts, pa.array(GAPS)), None, texts).to_pandas()
+    return series.where(series.notna(), np.nan)
+
+
+def frame_of(table: pa.Table, kinds: Mapping[str, str], decimal: str) -> tuple[pd.DataFrame, dict[str, Mask]]:
+    """The columns of these kinds, and where columns of numbers hold something else."""
+    columns, wrong = {}, {}
+    for name, kind in kinds.items():
+        column = table.column(name)
+        if kind == TEXT:
+            if not (is_text(column.type) or is_number(column.type) or pa.types.is_boolean(column.type)):
+                raise UserError(f"column {name!r} holds {column.type}, and held text when RIO was fitted")
+            columns[name] = texts_of(column)
+        else:
+            columns[name], _, bad = numbers_of(column, decimal)
+            if bad.any():
+                wrong[name] = bad
+    return pd.DataFrame(columns, columns=list(kinds)), wrong
+
+
+def examples(column: pa.ChunkedArray, rows: Mask) -> str:
+    """A few of the cells that are no numbers, for a message."""
+    found = pc.filter(column, pa.array(rows)).slice(0, 50).to_pylist()
+    return ", ".join(dict.fromkeys(repr(value) for value in found[:3]))
+
+
+def _trimmed(column: pa.ChunkedArray) -> Any:
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return pc.utf8_trim_whitespace(array.cast(pa.string()))
+
+
+def _mask(values: Any) -> Mask:
+    return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def _floats(column: Any) -> Array:
+    numbers = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) if len(column) else np.empty(0)
+    return np.array(numbers, dtype=np.float64)

@@ -1,0 +1,81 @@
+"""Which columns are what: outcomes, predictions, what the model takes, what the GP sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from rio_uq.cli.cells import DATES, EMPTY, MIXED, OTHER, examples, numbers_of
+from rio_uq.cli.console import UserError, note
+from rio_uq.cli.tables import TableFile
+
+
+class Chosen(NamedTuple):
+    """Columns for the model, and those among them that the GP sees."""
+
+    model: list[str]
+    gp: list[str]
+    is_asked_for: bool
+
+
+def choose_columns(
+    file: TableFile,
+    target: str,
+    prediction: str | None,
+    asked: list[str] | None,
+    features: Sequence[str],
+    drop: Sequence[str],
+) -> Chosen:
+    """Columns by --features and --drop, and by what the model asks for by name."""
+    taken = {target: "--target", **({} if prediction is None else {prediction: "--pred-column"})}
+    file.check_has([*taken, *features, *drop])
+    if asked is not None:
+        file.check_has(asked, " that the model asks for")
+    for name in {*features, *(asked or ())} & set(taken):
+        raise UserError(f"column {name!r} is {taken[name]}: it cannot be a feature as well")
+    if prediction == target:
+        raise UserError(f"column {target!r} is --target and --pred-column: these are two columns")
+    unnamed = [name for name in file.names if not name.strip()]
+    if unnamed and not features and asked is None:
+        note("a column without a name, which is often a row number, is left out of the features")
+    others = [name for name in file.names if name not in taken and name not in unnamed]
+    model = asked or list(dict.fromkeys(features)) or others
+    foreign = [name for name in features if name not in model]
+    if foreign:
+        raise UserError(
+            f"the model does not take {', '.join(map(repr, foreign))}, and the GP sees columns of the model: "
+            "leave them out of --features, or give the model's predictions as --pred-column"
+        )
+    gp = [name for name in list(dict.fromkeys(features)) or model if name not in drop]
+    if not gp:
+        raise UserError(f"{file.path} has no columns left that could be features")
+    return Chosen(gp if asked is None else model, gp, asked is not None)
+
+
+def without_empty(names: Sequence[str], kinds: dict[str, str]) -> list[str]:
+    """The columns that are not empty in every row."""
+    empty = [name for name in names if kinds[name] == EMPTY]
+    if empty:
+        note(f"{', '.join(map(repr, empty))}: empty in every row, and left out of the features")
+    if len(empty) == len(names):
+        raise UserError("all features are empty in every row")
+    return [name for name in names if name not in empty]
+
+
+def check_kind(name: str, kind: str, column: pa.ChunkedArray, decimal: str) -> None:
+    """Raise for a column that is of no use as it is, with what to do."""
+    if kind == MIXED:
+        _, _, bad = numbers_of(column, decimal)
+        raise UserError(
+            f"column {name!r} holds numbers, and in {int(bad.sum()):,} rows text ({examples(column, bad)}): empty or "
+            f"correct these cells, or --drop {name}; for decimal commas: --decimal ,"
+        )
+    if kind == DATES:
+        raise UserError(
+            f"column {name!r} holds dates or times ({column.type}): make numbers of them (days since the first, the "
+            f"month), or --drop {name}"
+        )
+    if kind == OTHER:
+        raise UserError(f"column {name!r} holds {column.type}, which is neither numbers nor text: --drop {name}")

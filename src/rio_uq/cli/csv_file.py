@@ -1,0 +1,120 @@
+"""A CSV file, block by block: its encoding, its separator, its columns, all of them as text."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import compute as pc
+from pyarrow import csv as arrow_csv
+
+from rio_uq.cli.console import UserError
+
+BLOCK_BYTES = 4 * 2**20
+SEPARATORS = ",;\t|"
+BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""With the codec that each of them stands for; the marks of UTF-32 begin with those of UTF-16."""
+
+BYTES_A_LETTER = {"utf-16": 2, "utf-32": 4}
+
+
+@dataclass(frozen=True)
+class CsvOptions:
+    """How a CSV file is written; None is found out."""
+
+    separator: str | None = None
+    encoding: str | None = None
+    decimal: str = "."
+
+
+class CsvFile:
+    """A CSV file with a line of names."""
+
+    def __init__(self, path: Path, options: CsvOptions) -> None:
+        self.path = path
+        self.encoding = options.encoding or _encoding(path)
+        try:
+            codecs.lookup(self.encoding)
+        except LookupError:
+            raise UserError(f"--encoding {self.encoding} is not known: latin-1, cp1252 or utf-16, say") from None
+        self.separator, self.names = self._read_header(options.separator)
+
+    def _read_header(self, separator: str | None) -> tuple[str, list[str]]:
+        try:
+            with self.path.open(encoding=self.encoding, newline="") as file:
+                first = next((line for line in file if line.strip()), None)
+                if first is None:
+                    raise UserError(f"{self.path} is empty: a line with the names of columns is needed")
+                chosen = separator or _separator(first)
+                file.seek(0)
+                names = next(row for row in csv.reader(file, delimiter=chosen) if row)
+        except UnicodeError as error:
+            raise self._wrong_encoding() from error
+        except csv.Error as error:
+            raise UserError(f"{self.path}: the line of names cannot be read: {error}") from error
+        return chosen, names
+
+    def blocks(self) -> Iterator[tuple[pa.Table, float]]:
+        """Tables of text, and about which share of the file they are."""
+        done, size = 0, max(self.path.stat().st_size, 1) // BYTES_A_LETTER.get(self.encoding[:6], 1)
+        # Names repeat in no table that gets here, but pyarrow is given its own, so that odd ones cannot matter.
+        own = [f"c{i}" for i in range(len(self.names))]
+        try:
+            with self.path.open("rb") as file:
+                reader = arrow_csv.open_csv(
+                    file,
+                    arrow_csv.ReadOptions(
+                        use_threads=False,
+                        block_size=max(BLOCK_BYTES, 32 * sum(len(name) + 1 for name in self.names)),
+                        column_names=own,
+                        skip_rows_after_names=1,
+                        encoding="utf-8" if self.encoding == "utf-8-sig" else self.encoding,
+                    ),
+                    arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
+                    arrow_csv.ConvertOptions(column_types=dict.fromkeys(own, pa.string()), strings_can_be_null=False),
+                )
+                for batch in reader:
+                    # pyarrow reads far ahead, so that the place in the file says nothing.
+                    done += sum(pc.sum(pc.binary_length(column)).as_py() or 0 for column in batch.columns)
+                    done += batch.num_rows * batch.num_columns
+                    yield pa.table(batch.columns, names=self.names), min(done / max(size, 1), 1.0)
+        except UnicodeError as error:
+            raise self._wrong_encoding() from error
+        except pa.ArrowInvalid as error:
+            if "UTF8" in str(error):
+                raise self._wrong_encoding() from error
+            if "Empty CSV" in str(error):
+                return
+            raise UserError(f"{self.path}, separated by {self.separator!r}: {_first_line(error)}") from error
+
+    def _wrong_encoding(self) -> UserError:
+        return UserError(
+            f"{self.path} is not written in {self.encoding}: name its encoding with --encoding: latin-1, cp1252 or "
+            "utf-16, say"
+        )
+
+
+def _encoding(path: Path) -> str:
+    with path.open("rb") as file:
+        start = file.read(4)
+    return next((codec for mark, codec in BYTE_ORDER_MARKS if start.startswith(mark)), "utf-8")
+
+
+def _separator(line: str) -> str:
+    """The one that is most frequent outside quotes."""
+    outside = "".join(line.split('"')[::2])
+    return max(SEPARATORS, key=outside.count)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0][:300]

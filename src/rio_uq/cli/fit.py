@@ -1,0 +1,259 @@
+"""``rio-uq fit``: a table, and a model or its predictions, to a .rio file."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rio_uq.cli import options as shared
+from rio_uq.cli.console import UserError, busy, command, is_terminal, note, say
+from rio_uq.cli.models import OpenedModel, open_model, split_names
+
+GP, CALIBRATION = "The Gaussian process", "Calibration"
+
+
+class Kernel(StrEnum):
+    """What the kernel looks at."""
+
+    io = "io"
+    input = "input"
+    output = "output"
+
+
+class Method(StrEnum):
+    """Of calibration."""
+
+    conformal = "conformal"
+    asymmetric = "conformal-asymmetric"
+    variance = "variance"
+    isotonic = "isotonic"
+
+
+@command
+def fit(
+    train: shared.TableArgument,
+    target: Annotated[str, typer.Option("--target", metavar="COLUMN", help="The outcomes.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.rio", help="Where to write what was learnt.")],
+    pred_column: shared.PredColumn = None,
+    model: shared.Model = None,
+    features: Annotated[
+        list[str],
+        typer.Option(
+            metavar="COLUMNS", help="Columns, separated by commas. All but target and predictions by default."
+        ),
+    ] = [],  # noqa: B006
+    drop: Annotated[
+        list[str], typer.Option(metavar="COLUMNS", help="Columns that are no features: an id, a name.")
+    ] = [],  # noqa: B006
+    force: shared.Force = False,
+    cross_fit: Annotated[
+        bool,
+        typer.Option(
+            "--cross-fit",
+            help="Residuals of clones of the model, each fitted to other rows. For rows that the model was fitted to; "
+            "the model itself still predicts. Needs a scikit-learn model.",
+            rich_help_panel=shared.MODEL,
+        ),
+    ] = False,
+    store_model: Annotated[
+        bool, typer.Option(help="Put an ONNX or skops model into the .rio file.", rich_help_panel=shared.MODEL)
+    ] = True,
+    trust_pickle: shared.TrustPickle = False,
+    trust_types: shared.TrustTypes = [],  # noqa: B006
+    ard: Annotated[bool, typer.Option(help="A lengthscale for each feature.", rich_help_panel=GP)] = True,
+    kernel: Annotated[
+        Kernel, typer.Option(help="Features and prediction, features only, or prediction only.", rich_help_panel=GP)
+    ] = Kernel.io,
+    inducing: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="NUMBER",
+            help="Sparse inference with this many points; by default exact up to 2,000 rows, 300 above.",
+            rich_help_panel=GP,
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same file.", rich_help_panel=GP)
+    ] = 0,
+    calibrate_with: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE",
+            exists=True,
+            dir_okay=False,
+            help="Rows that were used for nothing else.",
+            rich_help_panel=CALIBRATION,
+        ),
+    ] = None,
+    calibration_method: Annotated[
+        Method, typer.Option(help="See docs/calibration.md.", rich_help_panel=CALIBRATION)
+    ] = Method.conformal,
+    separator: shared.Separator = None,
+    encoding: shared.Encoding = None,
+    decimal: shared.Decimal = ".",
+) -> None:
+    """Learn error bars and corrections from a table.
+
+    Columns of text become categories; in columns of numbers, gaps are filled and marked.
+    The .rio file remembers what predict needs.
+
+    [bold]Examples[/bold]
+
+    Predictions are a column of the table:
+
+      rio-uq fit train.csv --target price --pred-column yhat -o price.rio
+
+    A model makes them, and is put into the file:
+
+      rio-uq fit valid.parquet --target price --model model.onnx -o price.rio
+
+    A scikit-learn model and the rows it was fitted to, calibrated on others:
+
+      rio-uq fit train.csv --target price --model model.skops --cross-fit --calibrate-with calib.csv -o price.rio
+    """
+    _check_usage(pred_column, model, cross_fit)
+    from rio_uq.cli.csv_file import CsvOptions
+    from rio_uq.cli.output import check_output
+    from rio_uq.cli.training_data import read_training_data
+
+    check_output(output, force=force)
+    csv_options = CsvOptions(separator, encoding, decimal)
+    trusted = split_names(trust_types)
+    opened = None if model is None else open_model(model, trust_pickle=trust_pickle, trusted=trusted)
+    if opened is not None:
+        _check_can_be_stored(opened, store_model)
+    data = read_training_data(train, csv_options, target, pred_column, opened, split_names(features), split_names(drop))
+    rio = _fitted(data, opened, cross_fit=cross_fit, kernel=kernel.value, ard=ard, inducing=inducing, seed=seed)
+    if calibrate_with is not None:
+        _calibrate(rio, data, calibrate_with, csv_options, calibration_method.value)
+    _save(rio, data, opened, output, store_model=store_model, trusted=trusted, force=force)
+    _report(rio, data, output)
+
+
+def _check_usage(pred_column: str | None, model: str | None, cross_fit: bool) -> None:
+    if (pred_column is None) == (model is None):
+        raise typer.BadParameter(
+            "give one of them: the column of the model's predictions, or the model", param_hint="--pred-column, --model"
+        )
+    if cross_fit and model is None:
+        raise typer.BadParameter("the model is needed, to fit clones of it: give --model", param_hint="--cross-fit")
+
+
+def _check_can_be_stored(model: OpenedModel, store_model: bool) -> None:
+    """A model that is not fitted yet is fitted here, and lost unless it is stored."""
+    from rio_uq.base_model import needs_fit
+
+    if needs_fit(model.model):
+        if not store_model:
+            raise typer.BadParameter(f"{model.name} is not fitted yet: it is fitted here, and has to be stored")
+        if find_spec("skops") is None:
+            raise UserError(f"{model.name} is fitted here, and stored by skops: pip install 'rio-uq[skops]'")
+
+
+def _fitted(
+    data: Any, model: OpenedModel | None, *, cross_fit: bool, kernel: str, ard: bool, inducing: int | None, seed: int
+) -> Any:
+    from rio_uq import RIORegressor
+    from rio_uq.cross_fit import can_be_refitted
+
+    estimator = None if model is None else model.model
+    if cross_fit and not can_be_refitted(estimator):
+        raise UserError(
+            "--cross-fit fits clones of the model to parts of the rows, which needs a scikit-learn model (skops, or "
+            "pickle): fit to rows that the model has not seen instead, or calibrate with such rows"
+        )
+    sparse: dict[str, Any] = {} if inducing is None else {"inference": "sparse", "n_inducing": inducing}
+    rio = RIORegressor(
+        estimator,
+        features=data.encoder,
+        kernel=kernel,
+        ard=ard,
+        residuals="cross-fit" if cross_fit else "auto",
+        combine="refit",
+        random_state=seed,
+        verbose=is_terminal(),
+        **sparse,
+    )
+    rio.fit(data.X, data.y, y_pred=data.y_pred)
+    return rio.set_params(verbose=False)
+
+
+def _calibrate(rio: Any, data: Any, path: Path, csv_options: Any, method: str) -> None:
+    import numpy as np
+    import pandas as pd
+
+    from rio_uq.cli.rows import Rows, predictions
+    from rio_uq.cli.stored import Opened
+    from rio_uq.cli.tables import TableFile
+
+    opened = Opened(rio, data.table, data.table.prediction is None)
+    rows = Rows(TableFile(path, csv_options), opened, with_target=True, skip_bad=None)
+    blocks = [(block, predictions(rio, block)) for block in rows.blocks(f"reading {path.name}") if len(block.X)]
+    rows.tell()
+    if not blocks:
+        raise UserError(f"{path} has no rows to calibrate with")
+    X = pd.concat([block.X for block, _ in blocks], ignore_index=True)
+    y, y_pred = np.concatenate([block.y for block, _ in blocks]), np.concatenate([made for _, made in blocks])
+    with busy("calibrating"):
+        rio.calibrate(X, y, y_pred=y_pred, method=method)
+
+
+def _save(
+    rio: Any,
+    data: Any,
+    model: OpenedModel | None,
+    output: Path,
+    *,
+    store_model: bool,
+    trusted: Sequence[str],
+    force: bool,
+) -> None:
+    from rio_uq.cli.output import check_output
+
+    content, kind = (None, None) if model is None else (model.content, model.kind)
+    if model is not None and rio.estimator_ is not model.model:  # it was not fitted, and is now
+        content, trusted = _as_skops(rio.estimator_, trusted)
+        kind = "skops"
+    with tempfile.TemporaryDirectory() as folder:
+        inside = None
+        if content is not None and kind is not None and store_model:
+            inside = Path(folder, f"model.{kind}")
+            inside.write_bytes(content)
+        check_output(output, force=force)
+        rio.save(output, model_file=inside, trusted=trusted, metadata=data.table.metadata())
+    if model is not None and inside is None:
+        note(f"the model is not in {output}: give predict the same --model again, or --pred-column")
+
+
+def _as_skops(model: Any, trusted: Sequence[str]) -> tuple[bytes, list[str]]:
+    """A model that was fitted here, and all of its types: it comes from nowhere else."""
+    from skops import io
+
+    from rio_uq.model_files import OWN_TYPES
+
+    content = bytes(io.dumps(model))
+    types = sorted({*io.get_untrusted_types(data=content)} - {*OWN_TYPES})
+    asked = [name for name in types if name not in trusted]
+    if asked:
+        note(f"predict will ask for --trust-types {','.join(types)}, types of the model that skops does not know")
+    return content, types
+
+
+def _report(rio: Any, data: Any, output: Path) -> None:
+    summary = rio.summary()
+    n_columns, n_features = len(data.encoder.columns_), len(data.encoder.feature_names_out_)
+    encoded = "" if n_features == n_columns else f", encoded as {n_features} features"
+    say(f"{output}: fitted to {summary.n_rows:,} rows of {n_columns} columns{encoded}")
+    say(
+        f"  standard deviation of residuals {float(summary.residual_std):.4g}, of noise "
+        f"{float(summary.noise_std):.4g}; trust in the model {float(rio.trust_):.2f}"
+    )
+    if rio.calibration_ is not None:
+        say(f"  error bars calibrated on {sum(rio.calibration_.n_rows):,} rows ({rio.calibration_.method})")

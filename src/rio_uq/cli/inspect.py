@@ -1,0 +1,140 @@
+"""``rio-uq info`` and ``rio-uq export``: what is in a .rio file, and the file as an ONNX graph."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rio_uq.cli import options as shared
+from rio_uq.cli.console import UserError, command, say, say_json
+
+
+class Precision(StrEnum):
+    """Of inputs and outputs."""
+
+    double = "float64"
+    single = "float32"
+
+
+@command
+def info(rio: shared.RioFile, as_json: shared.AsJson = False) -> None:
+    """What a .rio file holds: columns, settings, and what was learnt, in words.
+
+    [bold]Examples[/bold]
+
+      rio-uq info price.rio
+
+      rio-uq info price.rio --json
+    """
+    import rio_uq
+    from rio_uq.archive import read_archive
+
+    manifest = read_archive(rio).manifest
+    loaded = rio_uq.load(rio, estimator=None)
+    found = _described(rio, manifest, loaded)
+    if as_json:
+        say_json(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    say(_as_table(found))
+    say()
+    say(str(loaded.summary()))
+
+
+def _described(path: Path, manifest: dict[str, Any], rio: Any) -> dict[str, Any]:
+    from rio_uq.features import feature_names
+
+    table = getattr(rio, "metadata_", {}).get("table")
+    n_features = rio._known_rows.features.shape[1]
+    calibration = rio.calibration_
+    return {
+        "file": str(path),
+        "format_version": manifest["format_version"],
+        "library_version": manifest["library_version"],
+        "rows": int(rio._known_rows.n_fitted),
+        "table": table if isinstance(table, dict) else None,
+        "features": feature_names(rio._extract, n_features, getattr(rio, "feature_names_in_", None)),
+        "model_inside": manifest["model"],
+        "kernel": rio.kernel,
+        "ard": rio.ard,
+        "inference": rio.inference,
+        "points": len(rio._gp.posterior.points),
+        "noise_variance": rio.noise_variance_ if rio._y_shape == () else list(map(float, rio.noise_variance_)),
+        "calibration": None
+        if calibration is None
+        else {"method": calibration.method, "rows": list(calibration.n_rows)},
+    }
+
+
+def _as_table(found: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    table, stored = Table(show_header=False, box=None), found["table"] or {}
+    calibration = found["calibration"]
+    model = f"{found['model_inside']}, inside the file" if found["model_inside"] else stored.get("model")
+    lines = {
+        "file": f"{found['file']} (format {found['format_version']}, rio-uq {found['library_version']})",
+        "target": stored.get("target"),
+        "predictions": f"column {stored['prediction']!r}" if stored.get("prediction") else model or "given as y_pred",
+        "rows": f"{found['rows']:,}",
+        "features": f"{len(found['features'])}: {_shortened(found['features'])}",
+        "kernel": f"{found['kernel']}{', ARD' if found['ard'] else ''}, {found['points']:,} points",
+        "calibration": "none" if calibration is None else f"{calibration['method']}, {sum(calibration['rows']):,} rows",
+    }
+    for name, value in lines.items():
+        if value is not None:
+            table.add_row(name, str(value))
+    return table
+
+
+def _shortened(names: list[str]) -> str:
+    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+
+
+@command
+def export(
+    rio: shared.RioFile,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.onnx", help="Where to write the graph.")],
+    level: shared.Levels = [0.95],  # noqa: B006
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="MODEL.onnx",
+            exists=True,
+            dir_okay=False,
+            help="Merge this model in; by default one that is inside the .rio file.",
+        ),
+    ] = None,
+    merge: Annotated[bool, typer.Option(help="Whether to merge a model in.")] = True,
+    precision: Annotated[Precision, typer.Option(help="Of inputs and outputs.")] = Precision.double,
+    force: shared.Force = False,
+) -> None:
+    """Error bars where there is no Python: the .rio file as an ONNX graph.
+
+    Its inputs are X, and y_pred unless the model is merged in.
+    With categories or gaps among the features, these are an input of their own, encoded: their names are printed.
+
+    [bold]Examples[/bold]
+
+      rio-uq export price.rio -o price.onnx --level 0.9
+
+      rio-uq export price.rio --model model.onnx -o price.onnx
+    """
+    import rio_uq
+    from rio_uq.archive import read_archive
+    from rio_uq.cli.output import check_output
+
+    if output.suffix.lower() != ".onnx":
+        raise UserError(f"{output}: the name of a graph has to end in .onnx")
+    check_output(output, force=force)
+    inside = read_archive(rio).blobs.get("model.onnx")
+    base = (str(model) if model is not None else inside) if merge else None
+    regressor = rio_uq.load(rio, estimator=None)
+    made = rio_uq.onnx.export(regressor, output, dtype=precision.value, levels=level, base=base)
+    for label, values in (("input", made.graph.input), ("output", made.graph.output)):
+        for value in values:
+            say(f"{label:<7}{value.name:<12}{value.doc_string}")
+    say(f"{output}: written")

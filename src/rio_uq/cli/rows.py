@@ -1,0 +1,133 @@
+"""Rows of a table, ready for RIO: what is usable of each block, and what to say of the rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from rio_uq.cli.cells import examples, frame_of, numbers_of
+from rio_uq.cli.console import UserError, note
+from rio_uq.cli.stored import Opened
+from rio_uq.cli.tables import TableFile
+from rio_uq.table_encoder import TableEncoder
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        As they are in the file.
+    usable : (n,) array of bool
+        Rows that RIO can work on.
+    X : DataFrame
+        Of the usable rows, k of them.
+    y, y_pred : (k,) arrays or None
+    """
+
+    table: pa.Table
+    usable: Mask
+    X: pd.DataFrame
+    y: Array | None
+    y_pred: Array | None
+
+
+class Rows:
+    """The rows of a file for a fitted regressor.
+
+    Parameters
+    ----------
+    file : TableFile
+    opened : Opened
+    with_target : bool
+        Rows without an outcome are then left out.
+    skip_bad : bool or None
+        Leave out rows that cannot be used, instead of raising an error; None where the command has no such option.
+    """
+
+    def __init__(self, file: TableFile, opened: Opened, *, with_target: bool, skip_bad: bool | None) -> None:
+        self.file, self.table, self.skip_bad = file, opened.table, skip_bad
+        self.target = self.table.target if with_target else None
+        self.encoder = opened.rio.features if isinstance(opened.rio.features, TableEncoder) else None
+        self.unseen: Counter[str] = Counter()
+        self.n_rows, self.n_skipped, self.n_without_target = 0, 0, 0
+        prediction = [] if self.table.prediction is None else [self.table.prediction]
+        file.check_has(self.table.columns, " that RIO was fitted with")
+        file.check_has(prediction, " of the model's predictions (--pred-column names it)")
+        if self.target is not None:
+            file.check_has([self.target], " of outcomes")
+
+    def blocks(self, label: str) -> Iterator[Block]:
+        for table in self.file.blocks(label):
+            yield self._block(table)
+            self.n_rows += table.num_rows
+
+    def _block(self, table: pa.Table) -> Block:
+        X, wrong = frame_of(table, self.table.columns, self.file.decimal)
+        bad = np.zeros(table.num_rows, dtype=bool)
+        for name, mask in wrong.items():
+            bad |= self._refuse(table, name, mask, "text")
+        for column in () if self.encoder is None else self.encoder.columns_:
+            gaps = column.bad_rows(X[column.name]) & ~wrong.get(column.name, np.zeros_like(bad))
+            bad |= self._refuse(table, column.name, gaps, "gap")
+            self.unseen[column.name] += column.unseen(X[column.name])
+        y_pred = None
+        if self.table.prediction is not None:
+            y_pred, _, _ = numbers_of(table.column(self.table.prediction), self.file.decimal)
+            bad |= self._refuse(table, self.table.prediction, ~np.isfinite(y_pred), "prediction")
+        usable, y = ~bad, None
+        self.n_skipped += int(bad.sum())
+        if self.target is not None:
+            y, _, _ = numbers_of(table.column(self.target), self.file.decimal)
+            self.n_without_target += int((usable & ~np.isfinite(y)).sum())
+            usable &= np.isfinite(y)
+            y = y[usable]
+        return Block(table, usable, X[usable], y, None if y_pred is None else y_pred[usable])
+
+    def _refuse(self, table: pa.Table, name: str, mask: Mask, why: str) -> Mask:
+        if mask.any() and not self.skip_bad:
+            rows = [self.n_rows + int(row) + 1 for row in np.flatnonzero(mask)[:5]]
+            cells = examples(table.column(name), mask)
+            needed = {
+                "text": "a number is needed, as in the table that RIO was fitted to",
+                "gap": "no row had a gap in the table that RIO was fitted to: fill it, or fit to a table with gaps",
+                "prediction": "every row needs the model's prediction",
+            }[why]
+            skip = "" if self.skip_bad is None else "; or go on without such rows: --skip-bad-rows"
+            raise UserError(
+                f"{self.file.path}, column {name!r}, row {', '.join(map(str, rows))}{' …' if mask.sum() > 5 else ''}: "
+                f"{cells} where {needed}{skip}"
+            )
+        return mask
+
+    def tell(self) -> None:
+        """Notes on what was found on the way."""
+        for name, count in self.unseen.items():
+            if count:
+                note(
+                    f"column {name!r} has a category in {count:,} rows that was not in the table RIO was fitted to: it "
+                    "counts as none of the known ones"
+                )
+        if self.n_skipped:
+            note(f"{self.n_skipped:,} of {self.n_rows:,} rows could not be used (gaps, or text in place of numbers)")
+        if self.n_without_target:
+            note(f"{self.n_without_target:,} of {self.n_rows:,} rows have no number in {self.target!r}: left out")
+
+
+def predictions(rio: Any, block: Block) -> Array:
+    """ŷ of the usable rows, from the column or from the model."""
+    if block.y_pred is not None:
+        return block.y_pred
+    return np.asarray(rio._predictions(block.X, None)[:, 0])

@@ -1,0 +1,113 @@
+"""What a .rio file remembers of the table it was made from, so that predict can read the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rio_uq.cli.cells import NUMBERS, TEXT
+from rio_uq.cli.console import UserError
+from rio_uq.cli.models import open_model, untrusted
+
+KEY = "table"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns and their use.
+
+    Attributes
+    ----------
+    target : str or None
+        The column of outcomes.
+    prediction : str or None
+        The column of the model's predictions; None where a model makes them.
+    columns : dict
+        The columns that are X, in their order, each "number" or "text".
+    model : str or None
+        As the model was given to fit.
+    """
+
+    target: str | None
+    prediction: str | None
+    columns: dict[str, str]
+    model: str | None
+
+    def metadata(self) -> dict[str, Any]:
+        columns = [{"name": name, "kind": kind} for name, kind in self.columns.items()]
+        return {KEY: {**asdict(self), "columns": columns}}
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A .rio file that is ready to predict."""
+
+    rio: Any
+    table: Table
+    has_model: bool
+
+
+def read_table(rio: Any, path: Path) -> Table:
+    """From the metadata, or from the names of columns if the file was written in Python."""
+    stored = getattr(rio, "metadata_", {}).get(KEY)
+    if stored is not None:
+        try:
+            return _checked(stored)
+        except (KeyError, TypeError, ValueError) as error:
+            raise UserError(f"{path}: what it says of its table is damaged: {error!r}") from error
+    names = getattr(rio, "feature_names_in_", None)
+    if names is None:
+        raise UserError(
+            f"{path} does not say which columns it needs: make it with rio-uq fit, or in Python fit to a DataFrame"
+        )
+    categories = {column.name for column in getattr(rio.features, "columns_", ()) if hasattr(column, "levels")}
+    return Table(None, None, {str(name): TEXT if name in categories else NUMBERS for name in names}, None)
+
+
+def _checked(stored: Any) -> Table:
+    columns = {column["name"]: column["kind"] for column in stored["columns"]}
+    texts = [stored["target"], stored["prediction"], stored["model"]]
+    if not all(value is None or isinstance(value, str) for value in texts):
+        raise ValueError("names have to be text")
+    if not columns or not all(isinstance(name, str) and kind in (NUMBERS, TEXT) for name, kind in columns.items()):
+        raise ValueError("columns have to be numbers or text")
+    return Table(stored["target"], stored["prediction"], columns, stored["model"])
+
+
+def open_rio(
+    path: Path, *, pred_column: str | None, model: str | None, trust_pickle: bool, trusted: Sequence[str]
+) -> Opened:
+    """A .rio file with what makes predictions: a column, the model inside, or one that is given."""
+    given: dict[str, Any] = {}
+    if pred_column is not None:
+        given["estimator"] = None
+    elif model is not None:
+        given["estimator"] = open_model(model, trust_pickle=trust_pickle, trusted=trusted).model
+    rio = _load(path, trusted, given)
+    table = read_table(rio, path)
+    if len(rio._y_shape):
+        raise UserError(f"{path} has several outcomes, and the command line works on one: use it in Python")
+    if pred_column is not None or (table.prediction is not None and model is None):
+        chosen = pred_column or table.prediction
+        return Opened(rio, Table(table.target, chosen, table.columns, table.model), False)
+    if rio.estimator_ is None:
+        again = f" (it was {table.model} in fit)" if table.model else ""
+        raise UserError(
+            f"{path} has no model inside: give it with --model{again}, or name the column of its predictions with "
+            "--pred-column"
+        )
+    return Opened(rio, Table(table.target, None, table.columns, table.model), True)
+
+
+def _load(path: Path, trusted: Sequence[str], given: dict[str, Any]) -> Any:
+    import rio_uq
+    from rio_uq.model_files import UntrustedTypesError
+
+    try:
+        return rio_uq.load(path, trusted=trusted, **given)
+    except ValueError as error:
+        if isinstance(error.__context__, UntrustedTypesError):
+            raise untrusted(f"the model inside {path}", error.__context__.types) from error
+        raise

@@ -1,0 +1,87 @@
+"""The rows that fit learns from: the columns chosen, their kinds, and what is left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rio_uq.cli.cells import NUMBERS, TEXT, frame_of, kind_of, numbers_of
+from rio_uq.cli.columns import check_kind, choose_columns, without_empty
+from rio_uq.cli.console import UserError, note
+from rio_uq.cli.csv_file import CsvOptions
+from rio_uq.cli.models import OpenedModel
+from rio_uq.cli.stored import Table
+from rio_uq.cli.tables import TableFile
+from rio_uq.table_encoder import TableEncoder
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Rows with an outcome and, where a column has them, a prediction.
+
+    Attributes
+    ----------
+    table : Table
+        What the .rio file has to remember.
+    encoder : TableEncoder
+        Fitted to X.
+    X : DataFrame
+    y : (n,) array
+    y_pred : (n,) array or None
+    """
+
+    table: Table
+    encoder: TableEncoder
+    X: pd.DataFrame
+    y: Array
+    y_pred: Array | None
+
+
+def read_training_data(
+    path: Path,
+    csv_options: CsvOptions,
+    target: str,
+    prediction: str | None,
+    model: OpenedModel | None,
+    features: list[str],
+    drop: list[str],
+) -> TrainingData:
+    """Read a table for fit; what it cannot do with it is said in a sentence."""
+    file = TableFile(path, csv_options)
+    chosen = choose_columns(file, target, prediction, None if model is None else model.columns(), features, drop)
+    rows = file.read()
+    found = {name: kind_of(rows.column(name), file.decimal) for name in chosen.model}
+    seen = without_empty(chosen.gp, found)
+    for name in seen:
+        check_kind(name, found[name], rows.column(name), file.decimal)
+    taken = chosen.model if chosen.is_asked_for else seen
+    kinds = {name: found[name] if found[name] in (NUMBERS, TEXT) else NUMBERS for name in taken}
+    X, _ = frame_of(rows, kinds, file.decimal)
+    usable, columns = np.ones(len(X), dtype=bool), []
+    for name in (target, *([] if prediction is None else [prediction])):
+        numbers, _, _ = numbers_of(rows.column(name), file.decimal)
+        n_missing = int((usable & np.isnan(numbers)).sum())
+        if 0 < n_missing < len(X):
+            note(f"{n_missing:,} of {len(X):,} rows have no number in {name!r}: left out")
+        usable &= ~np.isnan(numbers)
+        columns.append(numbers)
+    if not usable.any():
+        raise UserError(f"{path}: no row has a number in {target!r}{f' and {prediction!r}' if prediction else ''}")
+    y, y_pred = columns[0][usable], columns[1][usable] if prediction is not None else None
+    X = X[usable].reset_index(drop=True)
+    return TrainingData(
+        Table(target, prediction, kinds, None if model is None else model.name), _encoder(seen, X), X, y, y_pred
+    )
+
+
+def _encoder(columns: list[str], X: pd.DataFrame) -> TableEncoder:
+    try:
+        return TableEncoder(columns).fit(X)
+    except ValueError as error:
+        raise UserError(f"{error}; --drop leaves it out") from error

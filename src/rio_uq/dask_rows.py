@@ -1,0 +1,282 @@
+"""Rows in a cluster: Dask arrays and data frames, whose partitions stay where they are.
+
+To a partition goes the regressor, once for each worker; from it comes what a function makes of its rows.
+Sums are added up in a tree whose shape depends on the number of partitions alone: the result does not depend on which
+worker does what, or when, or for the second time after another worker has died.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from rio_uq.sources import Part, errors_of, names_columns
+from rio_uq.tables import require
+from rio_uq.validation import named
+
+FAN_IN = 8
+"""Sums that are added up at a time."""
+
+ATTEMPTS = 3
+"""Times that work is handed out anew if what it needs was lost with the workers that had it."""
+
+
+class DaskSource:
+    """The partitions of a Dask array or data frame.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame
+    given : dict
+        By role (see `rio_uq.sources.Part`): a Dask collection with the partitions of X, the name of a column of X, a
+        list of names, an array with a value for each row, or None.
+    columns : sequence of str, optional
+        The usual columns of X.
+    """
+
+    name = "X"
+
+    def __init__(self, X: Any, given: dict[str, Any], columns: Sequence[str] | None) -> None:
+        self._dask = require("dask", "dask")
+        by_name = {role: value for role, value in given.items() if names_columns(value)}
+        given = {role: value for role, value in given.items() if value is not None and role not in by_name}
+        self._roles = _Roles.of(X, by_name, columns)
+        X = X[self._roles.all_columns] if hasattr(X, "columns") else X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+        self._chunks = X.chunks[0] if hasattr(X, "chunks") else None
+        # Dask may join partitions of which few columns are read: of X alone, but not of X and y each in its own way.
+        self._optimize = not any(self._dask.is_dask_collection(values) for values in given.values())
+        self._X = _partitions(X, optimize=self._optimize)
+        self._given = {role: self._aligned(role, values) for role, values in given.items()}
+
+    def _aligned(self, role: str, values: Any) -> list[Any]:
+        """What is known of the rows of each partition."""
+        array = require("dask.array", "dask")
+        if not self._dask.is_dask_collection(values):
+            values = np.asarray(values)
+            if values.shape[:1] != (self.n_rows,):
+                raise ValueError(
+                    f"{role} has to have a value for each of the {self.n_rows} rows of X; got shape {values.shape}"
+                )
+            values = array.from_array(values, chunks=(tuple(self.lengths), *values.shape[1:]))
+        elif hasattr(values, "chunks"):
+            values = values.rechunk(dict.fromkeys(range(1, values.ndim), -1))
+            if self._chunks is not None and not np.isnan([*self._chunks, *values.chunks[0]]).any():
+                if sum(self._chunks) != len(values):
+                    raise ValueError(f"X has {sum(self._chunks)} rows and {role} has {len(values)}: they have to agree")
+                values = values.rechunk({0: self._chunks})
+        parts = _partitions(values, optimize=self._optimize)
+        if len(parts) != len(self._X):
+            raise ValueError(
+                f"X has {len(self._X)} partitions and {role} has {len(parts)}: they have to be those of the same rows"
+            )
+        return parts
+
+    @cached_property
+    def lengths(self) -> list[int]:
+        """Rows of each partition."""
+        if self._chunks is not None and not np.isnan(self._chunks).any():
+            return [int(length) for length in self._chunks]
+        count = self._dask.delayed(_num_samples)
+        return [int(length) for length in self._computed(lambda _: [count(part) for part in self._X], None)]
+
+    @cached_property
+    def n_rows(self) -> int:
+        n_rows = sum(self.lengths)
+        if not n_rows:
+            raise ValueError("X has no rows (0 sample(s)): at least one is needed")
+        return n_rows
+
+    def take(self, numbers: NDArray[np.intp]) -> Part:
+        ends = list(accumulate(self.lengths))
+        cuts = np.searchsorted(numbers, ends)
+        pick = self._dask.delayed(_pick)
+        tasks = []
+        for i, chosen in enumerate(np.split(numbers, cuts[:-1])):
+            if len(chosen):
+                tasks.append(pick(i, self._X[i], self._given_to(i), chosen - (ends[i] - self.lengths[i])))
+        pieces = self._computed(lambda _: tasks, None)
+        given = {role: np.concatenate([piece[1][role] for piece in pieces]) for role in self._given}
+        return self._roles.part(f"{len(numbers)} rows of X", _joined([piece[0] for piece in pieces]), given)
+
+    def total(self, function: Callable[[Any, Part], Any], context: Any) -> Any:
+        plus = self._dask.delayed(_plus)
+
+        def tree(remote: Any) -> list[Any]:
+            sums = self._tasks(function, remote)
+            while len(sums) > 1:
+                sums = [plus(sums[i : i + FAN_IN]) for i in range(0, len(sums), FAN_IN)]
+            return sums
+
+        return self._computed(tree, _for_a_worker(context))[0]
+
+    def rows(self, function: Callable[[Any, Part], Any], context: Any, example: Callable[[], Any]) -> Any:
+        """Lazy Dask arrays, with a chunk for each partition."""
+        array = require("dask.array", "dask")
+        client = _client()
+        context = _for_a_worker(context)
+        # A future stays alive as long as the arrays that are made of it.
+        remote = self._dask.delayed(context) if client is None else client.scatter(context, broadcast=True, hash=False)
+        shown = example()
+        tasks = self._tasks(function, remote, shown)
+        lengths = [float("nan")] * len(tasks) if self._chunks is None else list(self._chunks)
+
+        def lazy(parts: list[Any], values: NDArray[Any]) -> Any:
+            shapes = [(length, *values.shape[1:]) for length in lengths]
+            chunks = [
+                array.from_delayed(part, shape, dtype=values.dtype) for part, shape in zip(parts, shapes, strict=True)
+            ]
+            return array.concatenate(chunks, allow_unknown_chunksizes=True)
+
+        if not isinstance(shown, tuple):
+            return lazy(tasks, shown)
+        arrays = [lazy([task[k] for task in tasks], values) for k, values in enumerate(shown)]
+        return type(shown)(*arrays) if hasattr(shown, "_fields") else tuple(arrays)
+
+    def _given_to(self, i: int) -> dict[str, Any]:
+        return {role: parts[i] for role, parts in self._given.items()}
+
+    def _tasks(self, function: Callable[[Any, Part], Any], remote: Any, if_empty: Any = None) -> list[Any]:
+        work = self._dask.delayed(_work_on)
+        return [work(function, remote, self._roles, i, X, self._given_to(i), if_empty) for i, X in enumerate(self._X)]
+
+    def _computed(self, build: Callable[[Any], list[Any]], context: Any) -> list[Any]:
+        """The results of tasks: on the cluster that has a client here, otherwise on this machine."""
+        client = _client()
+        if client is None:
+            return list(self._dask.compute(*build(self._dask.delayed(context))))
+        return _computed_by(client, build, context)
+
+
+def _client() -> Any:
+    """The client of a running cluster, if there is one."""
+    try:
+        return require("distributed", "dask").default_client()
+    except ValueError:
+        return None
+
+
+def _computed_by(client: Any, build: Callable[[Any], list[Any]], context: Any) -> list[Any]:
+    distributed = require("distributed", "dask")
+    for attempt in range(1, ATTEMPTS + 1):
+        remote, futures = None, []
+        try:
+            if context is not None:
+                remote = client.scatter(context, broadcast=True, hash=False)
+            futures = client.compute(build(remote))
+            return list(client.gather(futures))
+        except (distributed.CancelledError, distributed.comm.CommClosedError, TimeoutError, OSError) as error:
+            if client.status != "running":
+                raise ConnectionError(
+                    "the connection to the Dask scheduler was lost, and the work with it: start the cluster again"
+                ) from error
+            if attempt == ATTEMPTS:
+                raise
+        finally:
+            # Also on an error or Ctrl-C: nothing that was asked for goes on, or stays.
+            if futures and client.status == "running":
+                client.cancel(futures)
+            if remote is not None:
+                remote.release()
+    raise AssertionError("unreachable")
+
+
+def _for_a_worker(context: Any) -> Any:
+    """A regressor that leaves threads to Dask."""
+    if hasattr(context, "n_jobs"):
+        context = copy(context)
+        context.n_jobs = 1
+    return context
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """Which columns of a data frame are X, and which are something else; nothing of an array.
+
+    They are read together, so that they are always those of the same rows.
+    """
+
+    columns: list[str] | None
+    by_name: dict[str, Any]
+
+    @classmethod
+    def of(cls, X: Any, by_name: dict[str, Any], usual: Sequence[str] | None) -> _Roles:
+        if not hasattr(X, "columns"):
+            if by_name:
+                raise ValueError(
+                    f"a Dask array has no column {named(list(by_name.values()))}: give a Dask array instead"
+                )
+            return cls(None, {})
+        by_name = {role: value if isinstance(value, str) else list(value) for role, value in by_name.items()}
+        others = cls([], by_name).all_columns
+        columns = [name for name in X.columns if name not in others] if usual is None else [str(name) for name in usual]
+        missing = [name for name in [*others, *columns] if name not in X.columns]
+        if missing:
+            raise ValueError(f"X has no column {named(missing)}: its columns are {named(list(X.columns))}")
+        return cls(columns, by_name)
+
+    @property
+    def all_columns(self) -> list[str]:
+        others = [name for value in self.by_name.values() for name in ([value] if isinstance(value, str) else value)]
+        return list(dict.fromkeys([*(self.columns or []), *others]))
+
+    def part(self, name: str, rows: Any, given: dict[str, Any]) -> Part:
+        """Rows in memory, taken apart."""
+        chosen = {role: np.asarray(rows[columns]) for role, columns in self.by_name.items()}
+        values = {role: np.asarray(values) for role, values in given.items()}
+        return Part(name, rows if self.columns is None else rows[self.columns], {**values, **chosen})
+
+
+def _partitions(collection: Any, *, optimize: bool) -> list[Any]:
+    """A delayed object for each."""
+    return list(np.ravel(np.asarray(collection.to_delayed(optimize_graph=optimize), dtype=object)))
+
+
+def _pick(i: int, X: Any, given: dict[str, Any], indices: NDArray[np.intp]) -> tuple[Any, dict[str, Any]]:
+    for role, values in given.items():
+        if _num_samples(values) != _num_samples(X):
+            sizes = f"X has {_num_samples(X)} rows and {role} has {_num_samples(values)}"
+            raise ValueError(f"in partition {i} of X: {sizes}: they have to be the same rows")
+    return _safe_indexing(X, indices), {role: np.asarray(values)[indices] for role, values in given.items()}
+
+
+def _joined(pieces: list[Any]) -> Any:
+    if hasattr(pieces[0], "columns"):
+        concat = require("dask.dataframe.dispatch", "dask").concat  # categories of partitions may differ
+        return concat(pieces, ignore_index=True)
+    return np.concatenate(pieces)
+
+
+def _work_on(
+    function: Callable[[Any, Part], Any],
+    context: Any,
+    roles: _Roles,
+    i: int,
+    X: Any,
+    given: dict[str, Any],
+    if_empty: Any,
+) -> Any:
+    """On a worker. Of a partition without rows, as many rows of the example as it has: none."""
+    if not _num_samples(X):
+        if isinstance(if_empty, tuple):
+            return tuple(values[:0] for values in if_empty)
+        return None if if_empty is None else if_empty[:0]
+    part = roles.part(f"partition {i} of X", X, given)
+    with errors_of(part):
+        return function(context, part)
+
+
+def _plus(sums: list[Any]) -> Any:
+    total = None
+    for summand in sums:
+        if summand is not None:
+            total = summand if total is None else total.plus(summand)
+    return total

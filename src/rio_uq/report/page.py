@@ -1,0 +1,173 @@
+"""The page: a template, a style sheet and a script in one file, with the data as JSON."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import asdict
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rio_uq.report import words
+from rio_uq.report.rows import Rows
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from rio_uq.report.writer import Report
+
+STD_COLUMN, OUTCOME_COLUMN = 4, 7
+"""Places of two columns in the table."""
+
+DIGITS = 6
+"""Significant digits of numbers in the data."""
+
+
+def environment() -> Environment:
+    """Jinja2 with all values escaped."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise ImportError("a report is made by Jinja2, which is not installed: pip install 'rio-uq[report]'") from error
+    pages = Environment(
+        loader=PackageLoader("rio_uq.report", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    pages.filters.update(measured=words.measured, number=words.number, share=words.share, signed=words.signed)
+    return pages
+
+
+def render(pages: Environment, report: Report) -> str:
+    """The whole page. Its security policy allows its own script and style sheet, and nothing else."""
+    from markupsafe import Markup
+
+    from rio_uq import __version__
+
+    style = _asset("report.css")
+    parts = "\n".join(_asset(name) for name in ("plot.js", "figures.js", "report.js"))
+    script = f'"use strict";\n(() => {{\n{parts}}})();\n'
+    return pages.get_template("report.html").render(
+        report=report,
+        rows=report.rows,
+        version=__version__,
+        style=Markup(style),
+        script=Markup(script),
+        data=Markup(safe_json(page_data(report))),
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        counted=words.counted,
+    )
+
+
+def _asset(name: str) -> str:
+    return files("rio_uq.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """As a content security policy names a script or a style sheet."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def safe_json(value: Any) -> str:
+    """JSON that may stand in a script element: nothing in it can end the element or start another."""
+    text = json.dumps(plain(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text.encode(errors="replace").decode()  # half of a surrogate pair is no text
+
+
+def plain(value: Any) -> Any:
+    """Arrays and numbers as JSON has them: rounded, and None where there is no number."""
+    if isinstance(value, dict):
+        return {key: plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None
+    return value
+
+
+def page_data(report: Report) -> dict[str, Any]:
+    """What the script draws."""
+    rows, errors = report.rows, report.errors
+    return {
+        "level": rows.level,
+        "outcome": report.outcome,
+        "sample": {
+            **_of_rows(rows, report.sample),
+            "input": rows.input_part[report.sample],
+            "columns": report.sample_columns.names,
+            "values": report.sample_columns.values,
+        },
+        "comparison": [asdict(measure) for measure in report.comparison.measures],
+        "reliability": {
+            name: getattr(report.reliability.overall, name) for name in ("levels", "coverage", "low", "high")
+        }
+        | {"before": report.reliability.before},
+        "coverageBy": [
+            {
+                "variable": part.variable,
+                "groups": [{**vars(group), "off": group.off} for group in part.groups],
+            }
+            for part in report.reliability.by
+        ],
+        "errors": {
+            "x": errors.curve_x,
+            "y": errors.curve_y,
+            "isCurve": errors.is_curve,
+            "by": [asdict(part) for part in errors.by],
+            "relevance": errors.relevance,
+        },
+        "table": _table(report),
+        "rejection": vars(report.rejection),
+    }
+
+
+def _of_rows(rows: Rows, chosen: Any) -> dict[str, Any]:
+    return {
+        "row": chosen,
+        "y": rows.outcome[chosen],
+        "yhat": rows.y_pred[chosen],
+        "mean": rows.mean[chosen],
+        "std": rows.std[chosen],
+        "lower": rows.lower[chosen],
+        "upper": rows.upper[chosen],
+    }
+
+
+def _table(report: Report) -> dict[str, Any]:
+    """Columns of the table, those of RIO first; and why each row is in it."""
+    rows, table = report.rows, report.table
+    level = f"{100.0 * rows.level:.0f} %"  # with a space that can be typed
+    values = _of_rows(rows, table.rows)
+    own = [
+        ("row", values["row"]),
+        ("prediction", values["yhat"]),
+        ("correction", rows.correction[table.rows]),
+        ("corrected", values["mean"]),
+        ("std", values["std"]),
+        (f"{level} from", values["lower"]),
+        (f"{level} to", values["upper"]),
+        (report.outcome, values["y"]),
+        ("error left", rows.residual_after[table.rows]),
+    ]
+    return {
+        "own": len(own),
+        "std": STD_COLUMN,
+        "outcome": OUTCOME_COLUMN,
+        "names": [*(name for name, _ in own), *table.columns.names],
+        "columns": [*(column for _, column in own), *table.columns.values],
+        "uncertain": table.is_uncertain,
+        "corrected": table.is_corrected,
+        "outside": (values["y"] < values["lower"]) | (values["y"] > values["upper"]),
+    }

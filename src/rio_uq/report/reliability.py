@@ -1,0 +1,197 @@
+"""Can the intervals be trusted? How often they hold the outcome, over all rows and in groups of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from rio_uq.report.comparison import one_error_bar
+from rio_uq.report.groups import binomial_interval, groups_by
+from rio_uq.report.rows import SHOWN, Rows
+from rio_uq.report.words import share
+
+Array = NDArray[np.float64]
+
+MOST_GROUPS, MOST_FEATURES, MOST_LABELS = 8, 3, 12
+
+TOLERANCE = 0.02
+"""Coverage that is nearer to its level than this is good enough for anybody."""
+
+WIDEST = 0.25
+"""With a wider binomial interval there is no saying whether coverage is right."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """Shares of outcomes inside intervals, with their 95 % binomial intervals.
+
+    Attributes
+    ----------
+    label : str
+        Which rows.
+    n_rows : int
+    levels, coverage, low, high : (k,) arrays
+    """
+
+    label: str
+    n_rows: int
+    levels: Array
+    coverage: Array
+    low: Array
+    high: Array
+
+    def at(self, level: float) -> tuple[float, float, float]:
+        """Coverage, low and high of one level."""
+        (place,) = np.flatnonzero(np.isclose(self.levels, level))
+        return float(self.coverage[place]), float(self.low[place]), float(self.high[place])
+
+    @property
+    def off(self) -> NDArray[np.intp]:
+        """−1 where intervals of a level are clearly too narrow, 1 where they are clearly too wide, 0 elsewhere.
+
+        Clearly: by more than two points, and by more than chance allows.
+        """
+        is_far = np.abs(self.coverage - self.levels) > TOLERANCE
+        return np.where(is_far & (self.high < self.levels), -1, np.where(is_far & (self.low > self.levels), 1, 0))
+
+    def off_at(self, level: float) -> int:
+        return int(self.off[np.isclose(self.levels, level)][0])
+
+
+@dataclass(frozen=True, eq=False)
+class CoverageBy:
+    """Coverage in groups of rows, by one variable.
+
+    Attributes
+    ----------
+    variable : str
+    groups : tuple of Coverage
+        At the levels that numbers are given for.
+    """
+
+    variable: str
+    groups: tuple[Coverage, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """The second section.
+
+    Attributes
+    ----------
+    overall : Coverage
+        Of all levels.
+    before : (k,) array
+        Coverage of the model with one error bar for all rows.
+    by : tuple of CoverageBy
+        By the prediction and by the most relevant features.
+    level : float
+        That of the answer.
+    """
+
+    overall: Coverage
+    before: Array
+    by: tuple[CoverageBy, ...]
+    level: float
+
+    @property
+    def off_by(self) -> float:
+        """Mean distance between coverage and level."""
+        return float(np.abs(self.overall.coverage - self.overall.levels).mean())
+
+    @property
+    def exceptions(self) -> list[tuple[str, Coverage]]:
+        """Variables and groups whose coverage is clearly off, the farthest first."""
+        found = [(part.variable, group) for part in self.by for group in part.groups if group.off_at(self.level)]
+        return sorted(found, key=lambda item: -abs(item[1].at(self.level)[0] - self.level))
+
+    @property
+    def n_groups(self) -> int:
+        return sum(len(part.groups) for part in self.by)
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether more groups are clearly off than chance would have it: each is with a probability of 5 % at most."""
+        return len(self.exceptions) > int(stats.binom.ppf(0.975, self.n_groups, 0.05))
+
+    @property
+    def verdict(self) -> str:
+        """From the levels that numbers are given for."""
+        off = {self.overall.off_at(level) for level in self.overall.levels if level in SHOWN or level == self.level}
+        _, low, high = self.overall.at(self.level)
+        if high - low > WIDEST:
+            return "There are too few rows to tell"
+        if {-1, 1} <= off:
+            return "Not quite, some are too narrow and some too wide"
+        if -1 in off:
+            return "Not quite, they are too narrow"
+        if 1 in off:
+            return "Yes, but they are wider than they need to be"
+        return "On the whole, but not in every group of rows" if self.is_uneven else "Yes"
+
+    @property
+    def answer(self) -> str:
+        coverage, low, high = self.overall.at(self.level)
+        return (
+            f"{self.verdict}: {share(self.level, 0)} intervals hold {share(coverage)} of outcomes (95 % interval "
+            f"{share(low)} to {share(high)}), and over all levels coverage is off by {share(self.off_by)} on average"
+            f"{self._words_on_groups()}."
+        )
+
+    def _words_on_groups(self) -> str:
+        if not self.by:
+            return ""
+        if not self.exceptions:
+            return f"; in none of {self.n_groups} groups of rows is it clearly off"
+        variable, worst = self.exceptions[0]
+        verb = "is" if len(self.exceptions) == 1 else "are"
+        return (
+            f"; {len(self.exceptions)} of {self.n_groups} groups of rows {verb} clearly off, most of all rows with "
+            f"{variable} {worst.label} ({share(worst.at(self.level)[0])})"
+        )
+
+
+def measure_reliability(rows: Rows) -> Reliability:
+    """Coverage of all rows, and in groups by the prediction and by the most relevant features."""
+    shown = [level for level in SHOWN if rows.inside_of(level) is not None]
+    levels = np.array(sorted({*shown, rows.level}))
+    inside = np.column_stack([np.asarray(rows.inside_of(level)) for level in levels])
+    variables = [("prediction", rows.y_pred), *relevant_features(rows, MOST_FEATURES)]
+    by = [
+        CoverageBy(name, tuple(_coverage(group.label, inside[group.rows], levels) for group in groups))
+        for name, values in variables
+        if (groups := groups_by(values, MOST_GROUPS))
+    ]
+    if rows.groups is not None:
+        labelled = [(label, rows.groups == label) for label in most_frequent(rows.groups, MOST_LABELS)]
+        parts = tuple(_coverage(label, inside[here], levels) for label, here in labelled)
+        by.append(CoverageBy("group of the calibration", parts))
+    std = one_error_bar(rows.residual)
+    half = stats.norm.ppf(0.5 + 0.5 * rows.levels) * std[:, None]
+    before = (np.abs(rows.residual)[:, None] <= half).mean(axis=0)
+    return Reliability(_coverage("all rows", rows.inside, rows.levels), before, tuple(by), rows.level)
+
+
+def most_frequent(labels: NDArray[np.str_], most: int) -> list[str]:
+    """At most so many of the labels, those with the most rows, in their own order."""
+    known, counts = np.unique(labels, return_counts=True)
+    kept = np.sort(np.argsort(-counts, kind="stable")[:most])
+    return [str(label) for label in known[kept]]
+
+
+def relevant_features(rows: Rows, most: int) -> list[tuple[str, Array]]:
+    """Names and values of the features with the largest relevance that is more than zero."""
+    return [
+        (name, rows.features[:, i])
+        for i, name in enumerate(rows.names[:most])
+        if rows.relevance[i] > 1e-6 * rows.relevance[0]
+    ]
+
+
+def _coverage(label: str, inside: NDArray[np.bool_], levels: Array) -> Coverage:
+    held, n_rows = inside.sum(axis=0), len(inside)
+    low, high = binomial_interval(held, np.full(len(levels), n_rows))
+    return Coverage(label, n_rows, levels, held / n_rows, low, high)

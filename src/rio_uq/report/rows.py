@@ -1,0 +1,202 @@
+"""What all sections of a report look at: outcomes, and what the model and RIO say of each row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing, gen_batches
+from sklearn.utils.validation import _num_samples
+
+from rio_uq.explain import names_and_relevance
+from rio_uq.report.words import LONGEST_NAME, shortened
+from rio_uq.validation import check_count
+
+Array = NDArray[np.float64]
+Numbers = NDArray[np.intp]
+
+LEVELS = np.array([*range(5, 70, 5), 68, *range(70, 100, 5), 99]) / 100
+SHOWN = (0.68, 0.90, 0.95)
+"""Levels of intervals in the reliability curve, and those that numbers are given for."""
+
+BATCH_ROWS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a report, of one output.
+
+    Attributes
+    ----------
+    outcome, y_pred, mean, std : (n,) arrays
+        Outcomes, predictions of the model, corrected predictions and their standard deviations.
+    input_part, output_part : (n,) arrays
+        Of the correction.
+    levels : (k,) array
+        Levels of intervals that the calibration supports.
+    inside : (n, k) array of bool
+        Whether the interval of each level holds the outcome.
+    level : float
+        That of the intervals which are shown for each row.
+    lower, upper : (n,) arrays
+        Their bounds.
+    features : (n, d) array
+        What the GP sees, the most relevant feature first.
+    names : list of str
+        Of the features.
+    relevance : (d,) array
+        Of the features, for the rows of fit.
+    is_curve : bool
+        Whether the output part is a function of this prediction alone.
+    groups : (n,) array of str or None
+        Labels of the groups that error bars were calibrated by.
+    """
+
+    outcome: Array
+    y_pred: Array
+    mean: Array
+    std: Array
+    input_part: Array
+    output_part: Array
+    levels: Array
+    inside: NDArray[np.bool_]
+    level: float
+    lower: Array
+    upper: Array
+    features: Array
+    names: list[str]
+    relevance: Array
+    is_curve: bool
+    groups: NDArray[np.str_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.outcome)
+
+    @property
+    def residual(self) -> Array:
+        """Outcome minus prediction of the model."""
+        return self.outcome - self.y_pred
+
+    @property
+    def residual_after(self) -> Array:
+        """Outcome minus corrected prediction."""
+        return self.outcome - self.mean
+
+    @property
+    def correction(self) -> Array:
+        return self.mean - self.y_pred
+
+    def inside_of(self, level: float) -> NDArray[np.bool_] | None:
+        """Whether intervals of that level hold the outcomes, (n,); None if the calibration has no such intervals."""
+        (place,) = np.nonzero(np.isclose(self.levels, level))
+        return self.inside[:, place[0]] if len(place) else None
+
+
+def gather(
+    rio: Any, X: Any, y: Any, features: Array, prediction: Array, *, groups: Any = None, output: int | None = None
+) -> Rows:
+    """Ask a fitted regressor about rows whose outcomes are known.
+
+    Parameters
+    ----------
+    rio, X, y, groups, output : as in `write_report`
+    features, prediction : (n, d), (n, q) arrays
+        What the GP sees of X, and the model's predictions.
+    """
+    n_rows, n_outputs = prediction.shape
+    outcome = rio._outcome(y, n_rows)
+    chosen = _check_output(output, n_outputs)
+    if n_rows < 2:
+        raise ValueError(f"a report needs at least two rows, and X has {n_rows}: give more rows")
+
+    def one(values: Any) -> Array:
+        return np.asarray(values).reshape(n_rows, n_outputs)[:, chosen]
+
+    mean, std = rio.predict(X, y_pred=prediction, groups=groups, return_std=True)
+    parts = rio.decompose(X, y_pred=prediction)
+    levels = supported_levels(rio.calibration_)
+    inside, bounds = _intervals(rio, X, outcome[:, chosen], prediction, groups, chosen, levels)
+    names, relevance = names_and_relevance(rio)
+    order = np.argsort(-relevance[:, chosen], kind="stable")
+    return Rows(
+        outcome[:, chosen],
+        prediction[:, chosen],
+        one(mean),
+        one(std),
+        one(parts.input),
+        one(parts.output),
+        levels,
+        inside,
+        shown_level(levels),
+        *bounds,
+        features[:, order],
+        [shortened(names[i], LONGEST_NAME) for i in order],
+        relevance[order, chosen],
+        n_outputs == 1,
+        None if groups is None else np.array([shortened(str(label), LONGEST_NAME) for label in groups]),
+    )
+
+
+def supported_levels(calibration: Any) -> Array:
+    """The levels whose intervals a calibration can give: conformal ones of high levels need many rows."""
+
+    def is_supported(level: float) -> bool:
+        try:
+            calibration.check_support(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]))
+        except ValueError:
+            return False
+        return True
+
+    return LEVELS if calibration is None else np.array([level for level in LEVELS if is_supported(level)])
+
+
+def shown_level(levels: Array) -> float:
+    """90 %, or the highest level below it that there is."""
+    return float(levels[levels <= 0.9 + 1e-9][-1])
+
+
+def _intervals(
+    rio: Any, X: Any, outcome: Array, prediction: Array, groups: Any, output: int, levels: Array
+) -> tuple[NDArray[np.bool_], tuple[Array, Array]]:
+    """Whether intervals hold the outcomes, (n, k), and the bounds of those that are shown."""
+    place = int(np.flatnonzero(levels == shown_level(levels))[0])
+    labels = None if groups is None else np.asarray(groups, dtype=object)
+    inside, lower, upper = [], [], []
+    for batch in gen_batches(_num_samples(X), BATCH_ROWS):
+        rows = np.arange(batch.start, batch.stop)
+        band = rio.predict_interval(
+            _safe_indexing(X, rows),
+            confidence_level=levels,
+            y_pred=prediction[rows],
+            groups=None if labels is None else labels[rows],
+        )
+        band = band.reshape(len(rows), -1, 2, len(levels))[:, output]
+        inside.append((band[:, 0] <= outcome[rows, None]) & (outcome[rows, None] <= band[:, 1]))
+        lower.append(band[:, 0, place])
+        upper.append(band[:, 1, place])
+    return np.concatenate(inside), (np.concatenate(lower), np.concatenate(upper))
+
+
+def _check_output(output: int | None, n_outputs: int) -> int:
+    if output is None and n_outputs > 1:
+        raise ValueError(
+            f"the model has {n_outputs} outputs, and a report is about one: write one for each, with output=0 to "
+            f"output={n_outputs - 1}"
+        )
+    if output is None:
+        return 0
+    check_count(output, "output", at_least=0)
+    if output >= n_outputs:
+        raise ValueError(f"output has to be less than {n_outputs}, the number of outputs; got {output}")
+    return int(output)
+
+
+def share_of_known_rows(rio: Any, features: Array) -> float:
+    """How many of the rows that the GP was fitted to have the same features as rows here; 0 where it sees none."""
+    known = rio._known_rows.features
+    if known.shape[1] == 0:
+        return 0.0
+    here = {row.tobytes() for row in np.ascontiguousarray(features) + 0.0}
+    return float(np.mean([row.tobytes() in here for row in np.ascontiguousarray(known) + 0.0]))

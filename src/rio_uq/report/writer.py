@@ -1,0 +1,196 @@
+"""`write_report`: from a fitted regressor and rows with known outcomes to an HTML file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing, check_random_state
+
+from rio_uq.archive import written_in_one_step
+from rio_uq.report.comparison import Comparison, compare
+from rio_uq.report.errors import Errors, measure_errors
+from rio_uq.report.page import environment, render
+from rio_uq.report.rejection import Rejection, measure_rejection
+from rio_uq.report.reliability import Reliability, measure_reliability
+from rio_uq.report.rows import Rows, gather, share_of_known_rows
+from rio_uq.report.table import RowsToSee, ShownColumns, rows_to_see, shown_columns
+from rio_uq.report.words import LONGEST_NAME, counted, share, shortened
+
+PLOTTED_ROWS, HOVER_COLUMNS = 2000, 6
+FEW_ROWS = 50
+KNOWN_ROWS = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """All that the page shows.
+
+    Attributes
+    ----------
+    title, model, outcome : str
+        The names of the report, of the model and of the outcome.
+    rows : Rows
+    sample : array of int
+        The rows that are plotted one by one.
+    sample_columns : ShownColumns
+        What is said of them beside predictions.
+    comparison, reliability, errors, table, rejection
+        The five sections.
+    notices : list of str
+        What a reader should know first.
+    is_conformal : bool
+        Whether error bars have intervals but no density.
+    """
+
+    title: str
+    model: str
+    outcome: str
+    rows: Rows
+    sample: NDArray[np.intp]
+    sample_columns: ShownColumns
+    comparison: Comparison
+    reliability: Reliability
+    errors: Errors
+    table: RowsToSee
+    rejection: Rejection
+    notices: list[str]
+    is_conformal: bool
+
+
+def write_report(
+    rio: Any,
+    X: Any,
+    y: Any,
+    path: str | os.PathLike[str],
+    *,
+    y_pred: Any = None,
+    groups: Any = None,
+    output: int | None = None,
+    title: str | None = None,
+    random_state: Any = 0,
+) -> Path:
+    """Write a page that shows what RIO does to a model, on rows that neither of them has seen.
+
+    It is one file that needs no network: whether the model is better with RIO, whether its intervals can be trusted,
+    where the model goes wrong, which rows a person should look at, and what it helps to reject the riskiest ones.
+
+    Parameters
+    ----------
+    rio : fitted RIORegressor
+    X : as in `RIORegressor.predict`
+    y : array of shape (n,) or (n, q)
+        The outcomes of these rows, two at least.
+    path : str or path
+        The file to write. One that exists is replaced, when the new one is complete.
+    y_pred : array of the shape of y, optional
+        The model's predictions for X, if they are known already.
+    groups : array of shape (n,), optional
+        The group of each row, if error bars were calibrated by group.
+    output : int, optional
+        Which of several outputs the report is about.
+    title : str, optional
+    random_state : int, RandomState or None
+        For bootstrap resamples, and for the rows that are plotted.
+
+    Returns
+    -------
+    Path
+        Of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> from rio_uq import RIORegressor
+    >>> from rio_uq.report import write_report
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:300], y[:300])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_report(rio, X[300:], y[300:], f"{folder}/report.html")
+    ...     path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    True
+    """
+    target = _check_path(path)
+    pages = environment()
+    report = _examine(rio, X, y, y_pred, groups, output, title, random_state)
+    with written_in_one_step(target) as file:
+        file.write(render(pages, report).encode())
+    return target
+
+
+def _check_path(path: str | os.PathLike[str]) -> Path:
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder: give the name of the file, {target / 'report.html'} say")
+    if not target.absolute().parent.is_dir():
+        raise FileNotFoundError(f"the folder {target.parent} does not exist: make it first, or choose another path")
+    return target
+
+
+def _examine(
+    rio: Any, X: Any, y: Any, y_pred: Any, groups: Any, output: int | None, title: str | None, random_state: Any
+) -> Report:
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+    features, prediction = rio._inputs(X, y_pred)
+    rows = gather(rio, X, y, features, prediction, groups=groups, output=output)
+    sample = np.sort(rng.choice(len(rows), min(len(rows), PLOTTED_ROWS), replace=False))
+    summary = rio.summary(_safe_indexing(X, sample), y_pred=prediction[sample])
+    model = _model_name(rio)
+    return Report(
+        title=title or f"RIO report: {model}",
+        model=model,
+        outcome=_outcome_name(y, output),
+        rows=rows,
+        sample=sample,
+        sample_columns=shown_columns(rio, X, sample, rows, HOVER_COLUMNS),
+        comparison=compare(rows, rng),
+        reliability=measure_reliability(rows),
+        errors=measure_errors(rows, summary, output or 0, rng),
+        table=rows_to_see(rio, X, rows),
+        rejection=measure_rejection(rows),
+        notices=_notices(rows, len(sample), share_of_known_rows(rio, features)),
+        is_conformal=rio.calibration_ is not None and not rio.calibration_.is_normal,
+    )
+
+
+def _model_name(rio: Any) -> str:
+    model = rio.estimator if rio.estimator is not None else rio.estimator_
+    if model is None:
+        return "given predictions"
+    name = getattr(model, "__name__", type(model).__name__)
+    return "a function" if name == "<lambda>" else str(name)
+
+
+def _outcome_name(y: Any, output: int | None) -> str:
+    if hasattr(y, "columns"):
+        return shortened(str(list(y.columns)[output or 0]), LONGEST_NAME)
+    name = getattr(y, "name", None)
+    return "outcome" if name is None or not str(name) else shortened(str(name), LONGEST_NAME)
+
+
+def _notices(rows: Rows, n_plotted: int, known: float) -> list[str]:
+    found = []
+    if known > KNOWN_ROWS:
+        found.append(
+            f"{share(known, 0)} of the rows that RIO was fitted to have the same features as rows here. If they are "
+            "the same rows, all numbers below are better than they will be on new ones."
+        )
+    if len(rows) < FEW_ROWS:
+        found.append(f"There are {counted(len(rows), 'row')} only: take all numbers as rough.")
+    if n_plotted < len(rows):
+        found.append(
+            f"All numbers are those of all {len(rows):,} rows. Plots of single rows show {n_plotted:,} of them, drawn "
+            "at random; the table has those that stand out."
+        )
+    if rows.levels[-1] < 0.95:
+        found.append(
+            f"Error bars were calibrated on too few rows for intervals beyond {share(float(rows.levels[-1]), 0)}: "
+            "higher levels are left out."
+        )
+    return found

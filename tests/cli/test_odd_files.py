@@ -1,0 +1,138 @@
+"""Tables as they are found: encodings, separators, quotes, wide ones, broken ones."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+FIT = ("--target", "price", "--pred-column", "yhat", "--drop", "id")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1", "utf-16-le"])
+def test_encodings(encoding, run, train, fresh, tmp_path):
+    def named(table):
+        return table.rename(columns={"size": "größe"}).replace({"city": {"Rome": "Århus, früher"}})
+
+    for name, table in (("train.csv", train), ("new.csv", fresh)):
+        (tmp_path / name).write_bytes(named(table).to_csv(index=False).encode(encoding))
+    given = ("--encoding", encoding) if encoding in ("latin-1", "utf-16-le") else ()
+    run("fit", "train.csv", *FIT, "--inducing", 5, *given, "-o", "price.rio")
+    said = run("predict", "new.csv", "--rio", "price.rio", *given, "-o", "out.csv")
+    assert said.stderr == ""
+    found = pd.read_csv("out.csv", encoding="utf-8")
+    assert found["city"].tolist() == named(fresh)["city"].tolist()
+    assert "größe" in found
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16-le"])
+def test_an_encoding_that_has_to_be_named(encoding, run, rio_file, fresh, tmp_path):
+    text = fresh.replace({"city": {"Rome": "Århus"}}).to_csv(index=False)
+    (tmp_path / "new.csv").write_bytes(text.encode(encoding))
+    refused = run("predict", "new.csv", "--rio", rio_file, "-o", "out.csv", code=1).stderr
+    assert "--encoding" in refused or "no column 'size'" in refused
+    refused = run("predict", "new.csv", "--rio", rio_file, "--encoding", "klingon", "-o", "out.csv", code=1).stderr
+    assert "klingon is not known" in refused
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|", ":"])
+def test_separators_and_decimal_commas(separator, run, train, tmp_path):
+    train.to_csv("train.csv", index=False, sep=separator, decimal=",")
+    given = ("--separator", separator) if separator == ":" else ()
+    refused = run("fit", "train.csv", *FIT, *given, "-o", "price.rio", code=1).stderr
+    assert "no row has a number in 'price'" in refused
+    run("fit", "train.csv", *FIT, "--inducing", 5, *given, "--decimal", ",", "-o", "price.rio")
+    said = run("evaluate", "train.csv", "--rio", "price.rio", *given, "--decimal", ",", "--json").stdout
+    assert '"rows": 120' in said
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b"\xef\xbb\xbf", "is empty"),
+        (b"size,age,city,id,yhat,price\n", "no rows"),
+        (b"size,size,city,price\n1,2,3,4\n", "more than one column called 'size'"),
+        (b"size,age,city,id,yhat,price\n1,2,Oslo,7,1\n", "columns, got 5"),
+        (b"size,age,city,id,yhat,price\n1,2,Oslo,7,1,2,3\n", "columns, got 7"),
+        (b"size,age,city,id,price\n1,2,Oslo,7,1\n", "no column 'yhat'"),
+        (b"size,age,city,id,yhat,price\n,,,,,\n", "all features are empty in every row"),
+        (b"size,age,city,id,yhat,price\n1,2,Oslo,3,,4\n", "no row has a number in 'price' and 'yhat'"),
+        (b"PK\x03\x04\xff\xfe\x00", "--encoding"),
+    ],
+)
+def test_broken_tables(content, message, run, tmp_path):
+    (tmp_path / "train.csv").write_bytes(content)
+    assert message in run("fit", "train.csv", *FIT, "-o", "price.rio", code=1).stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["train.csv"]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_a_file_that_is_none(ending, run, rio_file, tmp_path):
+    (tmp_path / f"new.{ending}").write_bytes(b"size,age\n1,2\n")
+    refused = run("predict", f"new.{ending}", "--rio", rio_file, "-o", "out.csv", code=1).stderr
+    assert f"is no {ending.title()} file" in refused
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "feather"])
+def test_names_and_no_rows(ending, run, rio_file, fresh, tmp_path):
+    fresh[:0].to_csv("new.csv", index=False)
+    run("predict", "new.csv", "--rio", rio_file, "-o", f"out.{ending}")
+    found = getattr(pd, f"read_{ending}")(f"out.{ending}")
+    assert list(found) == [*fresh.columns, "mean", "std", "lower_0.95", "upper_0.95"]
+    assert len(found) == 0
+    assert "nothing to measure" in run("evaluate", "new.csv", "--rio", rio_file, code=1).stderr
+
+
+def test_a_wide_table(run, train, tmp_path):
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(len(train), 1000)).round(3)).add_prefix("sensor ")
+    wide = pd.concat([train, wide], axis=1)
+    wide.to_csv("wide.csv", index=False)
+    run("fit", "wide.csv", *FIT[:4], "--features", "size,age", "--inducing", 5, "-o", "price.rio")
+    run("predict", "wide.csv", "--rio", "price.rio", "-o", "out.parquet")
+    assert pd.read_parquet("out.parquet").shape == (120, 1006 + 4)
+
+
+def test_a_table_with_every_kind_of_column(run, rio_file, fresh, tmp_path):
+    table = fresh.assign(
+        day=pd.Timestamp("2024-01-01"),
+        flag=[True, False] * 40,
+        count=pd.array([1, None] * 40, dtype="Int64"),
+        kind=pd.Categorical(["x", "y,z"] * 40),
+        many=[[1, 2]] * 80,
+    )
+    table.to_parquet("new.parquet")
+    run("predict", "new.parquet", "--rio", rio_file, "-o", "out.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet("out.parquet")[list(table)], pd.read_parquet("new.parquet"))
+    run("predict", "new.parquet", "--rio", rio_file, "-o", "out.csv")
+    line = pd.read_csv("out.csv", dtype=str).iloc[0]
+    assert line[["flag", "count", "kind", "many"]].tolist() == ["True", "1", "x", "[1, 2]"]
+    assert line["day"].startswith("2024-01-01")
+
+
+def test_text_of_csv_is_what_other_readers_read(run, rio_file, fresh, tmp_path):
+    fresh["id"] = ['plain, "quoted"\r\nnext'] * len(fresh)
+    buffer = io.StringIO()
+    fresh.to_csv(buffer, index=False)
+    (tmp_path / "new.csv").write_text(buffer.getvalue(), newline="")
+    run("predict", "new.csv", "--rio", rio_file, "-o", "out.csv")
+    assert set(pd.read_csv("out.csv")["id"]) == {'plain, "quoted"\r\nnext'}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_types_are_kept_where_there_are_no_rows(ending, run, rio_file, fresh):
+    getattr(fresh[:0], f"to_{ending}")(f"new.{ending}")
+    run("predict", f"new.{ending}", "--rio", rio_file, "-o", f"out.{ending}")
+    found = getattr(pd, f"read_{ending}")(f"out.{ending}")
+    pd.testing.assert_series_equal(found.dtypes[:6], getattr(pd, f"read_{ending}")(f"new.{ending}").dtypes)
+
+
+def test_a_wide_parquet_file_comes_in_smaller_blocks(tmp_path):
+    from rio_uq.cli.csv_file import CsvOptions
+    from rio_uq.cli.tables import BLOCK_CELLS, TableFile
+
+    pd.DataFrame(np.zeros((5000, 600))).add_prefix("x").to_parquet(tmp_path / "wide.parquet")
+    sizes = [block.num_rows for block in TableFile(tmp_path / "wide.parquet", CsvOptions()).blocks("")]
+    assert sum(sizes) == 5000
+    assert max(sizes) * 600 <= BLOCK_CELLS

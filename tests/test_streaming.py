@@ -1,0 +1,320 @@
+"""Rows that are not in memory: files, Arrow tables and memory maps give what arrays give."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.preprocessing import OneHotEncoder
+
+from rio_uq import RIORegressor, tables
+from rio_uq.gp import sparse
+from rio_uq.gp.rows import Rows
+from rio_uq.tables import ArrowRows, parquet_writer
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+ds = pytest.importorskip("pyarrow.dataset")
+
+N = 1000
+NAMES = ["a", "b", "c"]
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.uniform(size=(N, 3)), columns=NAMES)
+    frame["y"] = np.sin(5.0 * frame["a"]) + frame["b"] ** 2 + 0.1 * rng.normal(size=N)
+    frame["yhat"] = frame["a"] - 0.5
+    frame["weight"] = rng.integers(0, 3, size=N).astype(float)
+    frame.loc[300:449, "weight"] = 0.0
+    return frame
+
+
+@pytest.fixture
+def path(frame, tmp_path):
+    path = tmp_path / "train.parquet"
+    pq.write_table(pa.Table.from_pandas(frame), path, row_group_size=170)
+    return path
+
+
+class Model:
+    """Keeps count of the rows that it was asked for at a time."""
+
+    def __init__(self):
+        self.asked = []
+
+    def predict(self, X):
+        self.asked.append(len(X))
+        return np.asarray(X)[:, 0] - 0.5
+
+
+def regressor(estimator=None, **options):
+    usual = {"n_inducing": 20, "sample_rows": 200, "max_iter": 60, "tol": 1e-2, "random_state": 0}
+    return RIORegressor(estimator, **{**usual, **options})
+
+
+def of_all_rows(rio, X, y, prediction, weight=None):
+    """The GP of a regressor made anew from all rows at once, at its hyperparameters, scalings and inducing points."""
+    gp, known = rio._gp, rio._gp.posterior
+    data = Rows(gp._rows(X, prediction[:, None]), gp.targets.apply((y - prediction)[:, None]), weight)
+    whole = sparse.posterior(known.kernel, known.theta, np.log(known.evidence.noise_variance), known.points, data)
+    return replace(gp, posterior=replace(whole, noise_variance=known.noise_variance))
+
+
+def assert_same(rio, gp, X, prediction):
+    mean, variance = gp.mean_and_variance(X, prediction[:, None], 1)
+    named = pd.DataFrame(X, columns=NAMES)
+    found, std = rio.predict(named, y_pred=prediction, return_std=True, include_noise=False)
+    np.testing.assert_allclose(found, prediction + mean[:, 0], rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(std, np.sqrt(variance[:, 0]), rtol=1e-6)
+    np.testing.assert_allclose(rio.trust_, gp.trust()[0][0], rtol=1e-7)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("block_rows", [7, 100, None])
+def test_a_file_in_blocks_is_all_rows_at_once(path, frame, block_rows, is_weighted):
+    given = {"sample_weight": "weight"} if is_weighted else {}
+    rows = ArrowRows(path, columns=NAMES, block_rows=block_rows)
+    rio = regressor().fit(rows, "y", y_pred="yhat", **given)
+    used = frame[frame["weight"] > 0.0] if is_weighted else frame
+    weight = used["weight"].to_numpy() if is_weighted else None
+    X, y, prediction = used[NAMES].to_numpy(), used["y"].to_numpy(), used["yhat"].to_numpy()
+    assert_same(rio, of_all_rows(rio, X, y, prediction, weight), X[:50], prediction[:50])
+    assert rio.summary().n_rows == N
+    assert list(rio.feature_names_in_) == NAMES
+
+
+def memory_map(values, path):
+    np.save(path, values)
+    return np.load(path, mmap_mode="r")
+
+
+def test_every_kind_of_rows_gives_the_same(path, frame, tmp_path):
+    table = pa.Table.from_pandas(frame)
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for i, start in enumerate(range(0, N, 300)):
+        pq.write_table(table.slice(start, 300), folder / f"part-{i}.parquet")
+    X = frame[NAMES].to_numpy()
+    kinds = [str(path), table, ds.dataset(folder), folder]
+    found = [regressor().fit(ArrowRows(kind, columns=NAMES), y="y", y_pred="yhat") for kind in kinds]
+    arrays = {"y": frame["y"].to_numpy(), "y_pred": frame["yhat"].tolist()}
+    found.append(regressor().fit(memory_map(X, tmp_path / "X.npy"), **arrays))
+    found.append(regressor().fit(table.select(NAMES), **arrays))
+    for rio in found[1:]:
+        assert rio.bound_ == found[0].bound_
+    chosen = regressor().fit(table.drop_columns("weight"), y="y", y_pred="yhat")  # X is what has no other use
+    assert chosen.bound_ == found[0].bound_
+    filtered = ArrowRows(path, columns=NAMES, filter=pa.compute.field("weight") > 0.0)
+    assert filtered.n_rows == (frame["weight"] > 0.0).sum()
+    assert regressor().fit(filtered, "y", y_pred="yhat").summary().n_rows == filtered.n_rows
+
+
+def test_the_model_is_called_block_by_block(path, frame):
+    model = Model()
+    rio = regressor(model).fit(ArrowRows(path, columns=NAMES, block_rows=128), "y")
+    assert max(model.asked) == 200  # the sample; the rest in blocks
+    assert model.asked.count(128) == 7
+    assert rio.estimator_ is model
+    model.asked.clear()
+    rio.predict(ArrowRows(path, block_rows=300))
+    assert model.asked == [300, 300, 300, 100]
+
+
+def test_a_model_gets_the_columns_that_it_has_seen(path, frame):
+    model = LinearRegression().fit(frame[["b", "a"]], frame["y"])
+    rio = regressor(model).fit(path, "y")
+    assert list(rio.feature_names_in_) == ["b", "a"]
+    np.testing.assert_allclose(rio.predict(path), rio.predict(frame[["b", "a"]]), rtol=1e-9)
+
+
+def test_predictions_of_a_file_are_those_of_its_rows(path, frame):
+    rio = regressor().fit(ArrowRows(path, columns=NAMES), "y", y_pred="yhat")
+    rio.calibrate(frame[NAMES], frame["y"], y_pred=frame["yhat"], groups=frame["a"] > 0.5)
+    X, given = frame[NAMES], {"y_pred": frame["yhat"], "groups": frame["a"] > 0.5}
+    table = pa.Table.from_pandas(frame.assign(group=frame["a"] > 0.5))
+    named = {"y_pred": "yhat", "groups": "group"}
+    for method, options in (
+        (rio.predict, {}),
+        (rio.predict, {"return_std": True}),
+        (rio.predict_residual, {"return_std": True, "include_noise": False}),
+        (rio.predict_interval, {"confidence_level": [0.5, 0.9]}),
+        (rio.predict_quantiles, {"quantiles": 0.3}),
+    ):
+        expected, found = method(X, **given, **options), method(ArrowRows(table, block_rows=99), **named, **options)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+    parts = rio.decompose(path, y_pred="yhat")
+    np.testing.assert_allclose(parts.output, rio.decompose(X, y_pred=frame["yhat"]).output, rtol=1e-9)
+
+
+def test_predictions_stream_to_a_file(path, frame, tmp_path):
+    rio = regressor().fit(ArrowRows(path, columns=NAMES), "y", y_pred="yhat")
+    output = tmp_path / "out.parquet"
+    output.write_text("an older file")
+    rows = ArrowRows(path, block_rows=300)
+    assert rio.predict_to_parquet(rows, output, y_pred="yhat", confidence_level=0.9) == output
+    written = pd.read_parquet(output)
+    mean, std = rio.predict(frame[NAMES], y_pred=frame["yhat"], return_std=True)
+    band = rio.predict_interval(frame[NAMES], y_pred=frame["yhat"], confidence_level=0.9)
+    np.testing.assert_allclose(written, np.column_stack([mean, std, band]), rtol=1e-9)
+    assert list(written) == ["mean", "std", "lower", "upper"]
+
+
+def test_several_outputs(frame, tmp_path):
+    frame = frame.assign(z=frame["c"] ** 2)
+    model = LinearRegression().fit(frame[NAMES], frame[["y", "z"]])
+    rio = regressor(model).fit(pa.Table.from_pandas(frame), y=["y", "z"])
+    expected = rio.predict(frame[NAMES])
+    assert expected.shape == (N, 2)
+    np.testing.assert_allclose(rio.predict(pa.Table.from_pandas(frame)), expected, rtol=1e-9)
+    rio.predict_to_parquet(pa.Table.from_pandas(frame), tmp_path / "out.parquet")
+    written = pd.read_parquet(tmp_path / "out.parquet")
+    assert list(written) == ["mean_0", "mean_1", "std_0", "std_1"]
+    np.testing.assert_allclose(written[["mean_0", "mean_1"]], expected, rtol=1e-9)
+
+
+def test_an_error_leaves_the_file_that_was_there(path, frame, tmp_path):
+    rio = regressor().fit(ArrowRows(path, columns=NAMES), "y", y_pred="yhat")
+    output = tmp_path / "out.parquet"
+    output.write_text("an older file")
+    bad = pa.Table.from_pandas(frame.assign(yhat=frame["yhat"].where(frame.index != 620)))
+    with pytest.raises(ValueError, match=r"in rows 600 to 699 of the Arrow table: y_pred contains NaN in 1 row \(20\)"):
+        rio.predict_to_parquet(ArrowRows(bad, block_rows=100), output, y_pred="yhat")
+    assert output.read_text() == "an older file"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["out.parquet", "train.parquet"]
+    with pytest.raises(ValueError, match="would replace the rows that they are for"):
+        rio.predict_to_parquet(path, path, y_pred="yhat")
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        rio.predict_to_parquet(path, tmp_path / "absent" / "out.parquet", y_pred="yhat")
+    with pytest.raises(IsADirectoryError, match="name a file in it"):
+        rio.predict_to_parquet(path, tmp_path, y_pred="yhat")
+    with pytest.raises(ValueError, match="one number here"):
+        rio.predict_to_parquet(path, output, y_pred="yhat", confidence_level=[0.5, 0.9])
+
+
+def test_few_rows_are_fitted_as_if_in_memory(frame):
+    few = frame[:300]
+    options = {"sample_rows": 300, "noise": "constant"}
+    streamed = regressor(Ridge(), **options).fit(pa.Table.from_pandas(few[[*NAMES, "y"]]), "y")
+    expected = regressor(Ridge(), **options).fit(few[NAMES], few["y"])
+    np.testing.assert_array_equal(streamed.predict(frame[NAMES]), expected.predict(frame[NAMES]))
+    assert streamed.inference == "auto"
+
+
+def test_partial_fit_takes_files(path, frame):
+    X, y, prediction = frame[NAMES].to_numpy(), frame["y"].to_numpy(), frame["yhat"].to_numpy()
+    rio = regressor(inference="sparse").fit(frame[NAMES][:300], y[:300], y_pred=prediction[:300])
+    rest = ArrowRows(pa.Table.from_pandas(frame[300:]), block_rows=64)
+    rio.partial_fit(rest, "y", y_pred="yhat")
+    assert_same(rio, of_all_rows(rio, X, y, prediction), X[:40], prediction[:40])
+    assert rio.summary().n_rows == N
+    exact = regressor(inference="exact").fit(frame[NAMES][:50], y[:50], y_pred=prediction[:50])
+    with pytest.raises(ValueError, match="exact GP, which keeps all rows: give them as arrays"):
+        exact.partial_fit(rest, "y", y_pred="yhat")
+
+
+def test_categories_and_dates_reach_the_model(frame, tmp_path):
+    frame = frame[[*NAMES, "y"]].assign(kind=pd.Categorical(np.where(frame["a"] > 0.5, "high", "low")))
+    pq.write_table(pa.Table.from_pandas(frame), tmp_path / "kinds.parquet", row_group_size=100)
+    X = frame.drop(columns="y")
+    boosting = HistGradientBoostingRegressor(max_iter=5, categorical_features="from_dtype").fit(X, frame["y"])
+    features = make_column_transformer((OneHotEncoder(sparse_output=False), ["kind"]), remainder="passthrough")
+    rio = regressor(boosting, features=features).fit(tmp_path / "kinds.parquet", "y")
+    np.testing.assert_allclose(rio.predict(tmp_path / "kinds.parquet"), rio.predict(X), rtol=1e-9)
+
+
+def test_the_index_of_a_frame_is_no_feature(frame, tmp_path):
+    frame[frame["a"] > 0.2].to_parquet(tmp_path / "some.parquet")
+    rio = regressor().fit(tmp_path / "some.parquet", "y", y_pred="yhat", sample_weight="weight")
+    assert list(rio.feature_names_in_) == NAMES
+
+
+def test_memory_maps_work_with_models_that_are_not_fitted(frame, tmp_path):
+    X, y = memory_map(frame[NAMES].to_numpy()[:250], tmp_path / "X.npy"), frame["y"][:250]
+    options = {"inference": "sparse", "noise": "constant"}
+    rio = regressor(Ridge(), **options).fit(X, y)
+    expected = regressor(Ridge(), **options).fit(np.array(X), y)
+    np.testing.assert_array_equal(rio.predict(X), expected.predict(np.array(X)))
+    assert rio.predict_dist(X[:5]).mean().shape == (5,)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({"y": "z"}, {}, r"has no column 'z': its columns are 'a', 'b'"),
+        ({"y": None}, {}, "requires y"),
+        ({"y": np.zeros(5)}, {}, "a value for each of the 1000 rows"),
+        ({"y_pred": None}, {"estimator": Ridge()}, "fit it before"),
+        ({"y_pred": None}, {"estimator": Model(), "residuals": "cross-fit"}, "fit it before"),
+        ({}, {"inference": "exact"}, "use inference='sparse'"),
+        ({}, {"sample_rows": 10}, "sample_rows has to be a whole number of at least 100"),
+    ],
+)
+def test_what_cannot_be_is_said(change, options, message, path):
+    with pytest.raises(ValueError, match=message):
+        regressor(**options).fit(path, **{"y": "y", "y_pred": "yhat", **change})
+
+
+@pytest.mark.parametrize("n_bad", [1, 400])
+def test_bad_rows_are_named_by_their_block(n_bad, frame):
+    """Whether or not they are in the sample, and without a change to an earlier fit."""
+    bad = frame.copy()
+    bad.loc[530 : 530 + n_bad - 1, "b"] = np.nan
+    rio = regressor(inference="sparse").fit(frame[NAMES][:200], frame["y"][:200], y_pred=frame["yhat"][:200])
+    before = pickle.dumps(rio)
+    rows = ArrowRows(pa.Table.from_pandas(bad), columns=NAMES, block_rows=100)
+    with pytest.raises(ValueError, match=r"in rows 500 to 599 of the Arrow table: X contains NaN"):
+        rio.fit(rows, "y", y_pred="yhat")
+    with pytest.raises(ValueError, match=r"in rows 500 to 599 of the Arrow table: X contains NaN"):
+        rio.partial_fit(rows, "y", y_pred="yhat")
+    assert pickle.dumps(rio) == before
+
+
+def test_files_that_are_none(tmp_path, frame):
+    with pytest.raises(FileNotFoundError, match="there is no Parquet file or folder"):
+        regressor().fit(tmp_path / "absent.parquet", "y", y_pred="yhat")
+    (tmp_path / "text.parquet").write_text("no Parquet")
+    with pytest.raises(ValueError, match="cannot be read as Parquet"):
+        regressor().fit(tmp_path / "text.parquet", "y", y_pred="yhat")
+    with pytest.raises(ValueError, match="has no rows"):
+        regressor().fit(pa.Table.from_pandas(frame[:0]), "y", y_pred="yhat")
+    with pytest.raises(TypeError, match="were expected; got <class 'int'>"):
+        ArrowRows(3)
+    with pytest.raises(ValueError, match="block_rows has to be a whole number"):
+        ArrowRows(pa.Table.from_pandas(frame), block_rows=0)
+
+
+def test_methods_that_need_rows_in_memory_say_so(path, frame):
+    rio = regressor().fit(ArrowRows(path, columns=NAMES), "y", y_pred="yhat")
+    with pytest.raises(TypeError, match="this method takes rows in memory"):
+        rio.calibrate(path, frame["y"], y_pred=frame["yhat"])
+    with pytest.raises(ValueError, match="return_cov is a matrix of all rows"):
+        rio.predict(path, y_pred="yhat", return_cov=True)
+    with pytest.raises(TypeError, match="X has to be a Parquet file"):
+        rio.predict_to_parquet(frame[NAMES], "out.parquet")
+    with pytest.raises(ValueError, match="a memory map has no column 'yhat'"):
+        rio.predict(np.memmap(path, mode="r", dtype=np.uint8)[:30].reshape(10, 3), y_pred="yhat")
+
+
+def test_the_extra_is_named_where_pyarrow_is_missing(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow.dataset", None)
+    with pytest.raises(ImportError, match=r"pip install 'rio-uq\[parquet\]'"):
+        ArrowRows("train.parquet")
+
+
+def test_wide_rows_come_in_smaller_blocks():
+    assert tables._block_rows(None, 10) == 65_536
+    assert tables._block_rows(None, 1000) == 8388
+    assert tables._block_rows(None, 10**6) == 1024
+    assert tables._block_rows(5, 10**6) == 5
+
+
+def test_nothing_written_is_no_file(tmp_path):
+    with pytest.raises(RuntimeError, match="stop"), parquet_writer(tmp_path / "out.parquet"):
+        raise RuntimeError("stop")
+    assert not list(tmp_path.iterdir())
