@@ -15,6 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 from rio_uq import FormatError, RIORegressor
 from rio_uq.parcel import has_model, read_parcel, requirements, write_parcel
 from rio_uq.pyfunc import ErrorBars, InputForm
+from rio_uq.table_encoder import TableEncoder
 
 pytest.importorskip("skops")
 
@@ -45,6 +46,15 @@ def test_models_and_transformers_by_skops(model, data, tmp_path):
     assert has_model(tmp_path)
     assert {line.split("==")[0] for line in requirements(rio, tmp_path)} >= {"rio-uq", "numpy", "scikit-learn", "skops"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["features.skops", "model.rio", "parcel.json"]
+
+
+def test_the_encoder_of_a_table_is_in_the_file_of_the_regressor(data, tmp_path):
+    X, y = data
+    frame = pd.DataFrame({"size": X[:, 0], "colour": np.where(X[:, 1] > 0.5, "red", "blue")})
+    rio = quick(features=TableEncoder()).fit(frame, y, y_pred=y)
+    other = through_a_folder(rio, tmp_path)
+    np.testing.assert_array_equal(other.predict(frame, y_pred=y), rio.predict(frame, y_pred=y))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.rio", "parcel.json"]
 
 
 def test_damaged_features_are_named(data, tmp_path):

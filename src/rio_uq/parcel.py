@@ -20,6 +20,7 @@ from rio_uq.layers import OnnxTensor
 from rio_uq.model_files import FIRST_OUTPUT, KINDS, load_model, open_model
 from rio_uq.networks import OnnxNetwork
 from rio_uq.persistence import STORED, load
+from rio_uq.stored_features import GIVEN_AT_LOAD, write_extractor
 
 REGRESSOR, PICKLE, BASE, FEATURES, SETTINGS = "model.rio", "regressor.pkl", "base", "features", "parcel.json"
 
@@ -170,8 +171,8 @@ def _skops_bytes(value: Any, types: set[str], what: str, advice: str) -> bytes:
 
 def _write_features(rio: Any, folder: Path, types: set[str]) -> dict[str, Any] | None:
     extract = rio._extract
-    if not isinstance(extract, Transformed):
-        return None
+    if not isinstance(extract, Transformed) or write_extractor(extract) != {"columns": GIVEN_AT_LOAD}:
+        return None  # in the file of the regressor
     made_by = extract.transform
     if isinstance(made_by, OnnxTensor):
         (folder / f"{FEATURES}.onnx").write_bytes(made_by.network.graph)
