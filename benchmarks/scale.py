@@ -207,7 +207,16 @@ def _traffic(dask_worker: Any) -> int:
     return sum(transfer["total"] for transfer in dask_worker.transfer_incoming_log)
 
 
-MEASUREMENTS = {"growth": growth, "msd": msd, "flights": flights, "dask": dask}
+def prepared(folder: Path) -> dict[str, Any]:
+    """The files of the flights and the model, made in a process of their own, whose memory is not that of a fit."""
+    from benchmarks.flights import boosting, prepare
+
+    prepare(folder)
+    boosting(folder)
+    return {}
+
+
+MEASUREMENTS = {"prepared": prepared, "growth": growth, "msd": msd, "flights": flights, "dask": dask}
 
 
 def tasks_of(options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -221,7 +230,7 @@ def tasks_of(options: argparse.Namespace) -> list[dict[str, Any]]:
     if "dask" in chosen:
         found += [{"kind": "dask", "rows": n, "workers": w} for n in (100_000, 1_000_000) for w in (0, 1, 2)]
     if "flights" in chosen:
-        found += [{"kind": "flights", "way": way} for way in ("file", "dask")]
+        found += [{"kind": "prepared"}, *({"kind": "flights", "way": way} for way in ("file", "dask"))]
     if "msd" in chosen:
         found += [{"kind": "msd", "settings": settings} for settings in ("default", "paper")]
     return [task for i, task in enumerate(found) if task not in found[:i]]

@@ -107,7 +107,7 @@ the model on its training rows. Processor seconds of Dask are those of the clien
 
 {table(header, lines)}
 
-{agreement}{verdict(found[0])}"""
+{agreement}{"".join(row["note"] for row in found if "note" in row)}{verdict(found[0])}"""
 
 
 def verdict(row: Row) -> str:
