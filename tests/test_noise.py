@@ -171,3 +171,17 @@ def test_small_weights_are_kept_where_noise_is_learnt(rng):
     small = RIORegressor(noise="constant", random_state=0).fit(X, y, y_pred=np.zeros(200), sample_weight=weight)
     without = RIORegressor(noise="constant", random_state=0).fit(X[:100], y[:100], y_pred=np.zeros(100))
     assert small.noise_variance_ == pytest.approx(without.noise_variance_, rel=0.2)
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_noise_with_heavy_tails_is_not_taken_for_small_noise(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(6000, 1))
+    y = (1.0 + X[:, 0]) * (np.exp(1.4 * rng.normal(size=6000)) - np.exp(0.98))
+    train, zero = slice(0, 3000), np.zeros(3000)
+    found = {}
+    for noise in ("constant", "io"):
+        rio = RIORegressor(noise=noise, inference="sparse", n_inducing=20, max_iter=30, tol=1e-3, random_state=0)
+        mean, std = rio.fit(X[train], y[train], y_pred=zero).predict(X[3000:], y_pred=zero, return_std=True)
+        found[noise] = metrics.nlpd(y[3000:], mean, std)
+    assert found["io"] < found["constant"] + 0.05

@@ -179,7 +179,23 @@ def fit_noise_field(
         posterior = sparse.posterior(kernel, posterior.theta, np.log([2.0]), posterior.points, step)
     field = NoiseField.of(posterior, offset, data.rows, data.n_jobs)
     low, high = float(first.min()) - FURTHEST_STEP, float(first.max()) + FURTHEST_STEP
-    return replace(field, lowest=max(field.lowest, low), highest=min(field.highest, high))
+    high = min(high, float(np.log(squares.max())) - offset)  # no noise is larger than the largest residual
+    field = replace(field, lowest=max(field.lowest, low), highest=max(low, min(field.highest, high)))
+    return field if _makes_likelier(field, data, residual, latent) else None
+
+
+def _makes_likelier(field: NoiseField, data: Rows, residual: Array, latent: Array) -> bool:
+    """Whether left-out residuals are likelier with noise that varies than with constant noise.
+
+    The logarithms of residuals, by which the field was found, hardly see heavy tails, and a normal distribution has to
+    cover them: where noise is far from normal, the field may be too small everywhere.
+    """
+    weight = np.repeat(np.ones(len(data)) if data.weight is None else data.weight, residual.shape[1])
+    squares, latent = residual.ravel() ** 2, latent.ravel()
+    constant = latent + likeliest_variance(residual.ravel(), latent, weight)
+    varying = latent + np.repeat(field.factor(data.rows, data.n_jobs), residual.shape[1])
+    losses = [float(weight @ (np.log(variance) + squares / variance)) for variance in (constant, varying)]
+    return losses[1] < losses[0]
 
 
 def _log_likelihood_of_zero(data: Rows, variance: float) -> float:
