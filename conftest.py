@@ -1,7 +1,7 @@
 """Examples that need packages beyond those of the core are left out where these are missing.
 
-Those of docs/deployment.md also need a tracking store: tests/test_mlflow_service.py runs them. What builds the site, and
-what is built, is no example.
+Those of docs/deployment.md also need a tracking store: tests/test_mlflow_service.py runs them. What builds the site,
+and what is built, is no example.
 """
 
 from importlib.util import find_spec
