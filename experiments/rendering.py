@@ -98,6 +98,7 @@ FORMATS = {
 
 LEGEND = (
     "† and ‡ mark a difference from RIO that is significant at 5 % by the paired t-test and by Wilcoxon's test; bold "
-    "is the best mean and whatever neither test can tell from it. Columns headed “paper's” are the paper's own figures "
-    "(100 runs, its own splits and networks)."
+    "is the best mean and whatever neither test can tell from it, among methods with all runs. Wilcoxon's test can "
+    "mark nothing with five runs or fewer. Columns headed “paper's” are the paper's own figures (100 runs, its own "
+    "splits and networks)."
 )

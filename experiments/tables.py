@@ -59,7 +59,8 @@ def summary(rows: pd.DataFrame, table: str) -> pd.DataFrame:
     Notes
     -----
     The tests compare a method with RIO run by run, on the runs that both have. The best mean is marked as such, and
-    with it every one that neither test can tell from it.
+    with it every one that neither test can tell from it; methods with fewer runs than others have no part in it, since
+    with few runs nothing can be told.
     """
     chosen = rows_of(rows, table)
     entries = []
@@ -89,8 +90,8 @@ def _measure(name: str, runs: pd.DataFrame, method: str) -> dict[str, float | bo
     if len(values):
         if "RIO" in runs and method != "RIO":
             t_test, wilcoxon = differs(values, runs["RIO"])
-        first = runs[runs.mean().idxmin()]
-        best = not any(differs(values, first))
+        complete = runs.loc[:, runs.count() == runs.count().max()]
+        best = method in complete and not any(differs(values, runs[complete.mean().idxmin()]))
     return {
         f"{name}_mean": values.mean(),
         f"{name}_std": values.std(ddof=1),

@@ -126,6 +126,14 @@ def test_agreement_with_the_paper(entries):
     assert tables.agreement(entries, paper).methods.tolist() == [7, 7]
 
 
+def test_methods_with_fewer_runs_are_not_marked_as_best(results):
+    rows = results.read()
+    few = rows[(rows.method == "RIO") & (rows.run < 2)].assign(method="NNGP", rmse=lambda own: own.rmse / 9.0)
+    entries = tables.summary(pd.concat([rows, few]), "default")
+    assert not entries[entries.method == "NNGP"].rmse_best.any()
+    assert (entries[entries.rmse_best].groupby("dataset").size() > 0).all()
+
+
 @pytest.mark.parametrize(("name", "bold"), [("text", "*0.7"), ("markdown", "**0.7"), ("latex", r"\textbf{0.7")])
 def test_formats(name, bold, entries):
     shown = render(entries, tables.paper_table("default"), FORMATS[name])
