@@ -11,7 +11,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.preprocessing import OneHotEncoder
 
-from rio_uq import RIORegressor, tables
+from rio_uq import RIORegressor, load, tables
 from rio_uq.gp import sparse
 from rio_uq.gp.rows import Rows
 from rio_uq.tables import ArrowRows, parquet_writer
@@ -318,3 +318,25 @@ def test_nothing_written_is_no_file(tmp_path):
     with pytest.raises(RuntimeError, match="stop"), parquet_writer(tmp_path / "out.parquet"):
         raise RuntimeError("stop")
     assert not list(tmp_path.iterdir())
+
+
+def test_where_no_column_is_left_outcomes_are_no_features(frame, tmp_path):
+    table = pa.Table.from_pandas(frame[["y", "yhat"]])
+    with pytest.raises(ValueError, match=r"no column is left for X in .* use kernel='output'"):
+        regressor().fit(table, "y", y_pred="yhat")
+    rio = regressor(kernel="output").fit(table, "y", y_pred="yhat")
+    assert rio.n_features_in_ == 0
+    expected = rio.predict(frame[[]], y_pred=frame["yhat"])
+    np.testing.assert_allclose(rio.predict(table, y_pred="yhat"), expected, rtol=1e-9)
+    rio.save(tmp_path / "model.rio")
+    np.testing.assert_array_equal(load(tmp_path / "model.rio").predict(frame[[]], y_pred=frame["yhat"]), expected)
+
+
+def test_outcomes_are_no_columns_of_x(frame):
+    table = pa.Table.from_pandas(frame)
+    with pytest.raises(ValueError, match="'y' is y, and cannot be a column of X too"):
+        regressor().fit(ArrowRows(table, columns=["a", "y"]), "y", y_pred="yhat")
+    with pytest.raises(ValueError, match="columns is an empty list"):
+        ArrowRows(table, columns=[])
+    with pytest.raises(TypeError, match="columns has to be a list of names"):
+        ArrowRows(table, columns="a")

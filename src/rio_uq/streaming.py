@@ -73,6 +73,7 @@ class StreamingMixin:
     estimator: Any
     sample_rows: int
     inference: str
+    kernel: str
     random_state: Any
     get_params: Any
     _gp: ResidualGP
@@ -138,7 +139,8 @@ class StreamingMixin:
     def _new_source(self, X: Any, given: dict[str, Any]) -> Source:
         """Rows for a fitted regressor."""
         check_is_fitted(self)
-        source = row_source(X, given, getattr(self, "feature_names_in_", None))
+        known = [] if getattr(self, "n_features_in_", None) == 0 else getattr(self, "feature_names_in_", None)
+        source = row_source(X, given, known, needs_columns=self.kernel != "output")
         if source is None:
             raise TypeError(
                 f"X has to be a Parquet file, an Arrow table or dataset, a memory map or of Dask; got {type(X)}"
@@ -150,7 +152,7 @@ class StreamingMixin:
         if isinstance(X, np.memmap) and base_model.needs_fit(self.estimator):
             return None
         names = getattr(self.estimator, "feature_names_in_", None) if given["y_pred"] is None else None
-        return row_source(X, given, names)
+        return row_source(X, given, names, needs_columns=self.kernel != "output")
 
     def _fit_source(self, source: Source) -> None:
         options = self.get_params(deep=False)
