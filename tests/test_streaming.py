@@ -340,3 +340,22 @@ def test_outcomes_are_no_columns_of_x(frame):
         ArrowRows(table, columns=[])
     with pytest.raises(TypeError, match="columns has to be a list of names"):
         ArrowRows(table, columns="a")
+
+
+def test_predictions_never_replace_their_own_rows(path, frame, tmp_path):
+    """Whatever the rows came as, and whatever the file is called."""
+    rio = regressor(Model()).fit(frame[NAMES].to_numpy()[:200], frame["y"][:200])
+    array = memory_map(frame[NAMES].to_numpy(), tmp_path / "rows.npy")
+    (tmp_path / "link.npy").hardlink_to(tmp_path / "rows.npy")
+    data = ds.dataset(str(path))
+    cases = [
+        (array, "rows.npy"),
+        (array[10:], "link.npy"),
+        (data, path.name),
+        (ArrowRows(data, columns=NAMES), path.name),
+    ]
+    for X, name in cases:
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(ValueError, match="would replace the rows that they are for"):
+            rio.predict_to_parquet(X, tmp_path / name)
+        assert (tmp_path / name).read_bytes() == before

@@ -27,7 +27,7 @@ from rio_uq.gp.updating import sums_behind
 from rio_uq.options import check_options
 from rio_uq.residual_gp import Problem, ResidualGP
 from rio_uq.sources import MESSAGES, LocalSource, Part, Source, is_source, row_source
-from rio_uq.tables import parquet_writer
+from rio_uq.tables import ArrayRows, ArrowRows, parquet_writer
 from rio_uq.validation import check_levels, check_target, check_weight
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -120,7 +120,7 @@ class StreamingMixin:
         source = self._new_source(X, {"y_pred": y_pred, "groups": groups})
         if not isinstance(source, LocalSource):
             raise TypeError("predict_to_parquet reads files and memory maps: use predict for X of Dask")
-        if source.table.path is not None and _is_inside(Path(output), source.table.path):
+        if _is_read_from(source.table, Path(output)):
             raise ValueError(f"the predictions would replace the rows that they are for: {os.fspath(output)!r} is X")
 
         def columns_of(rio: Any, part: Part) -> dict[str, NDArray[Any]]:
@@ -233,6 +233,13 @@ def _flat(columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     if all(values.ndim == 1 for values in columns.values()):
         return columns
     return {f"{name}_{i}": values[:, i] for name, values in columns.items() for i in range(values.shape[1])}
+
+
+def _is_read_from(table: ArrowRows | ArrayRows, path: Path) -> bool:
+    """Whether a path is that of a file, or in the folder, which a table is read from."""
+    if table.path is not None and _is_inside(path, table.path):
+        return True
+    return path.exists() and any(file.exists() and path.samefile(file) for file in table.files)
 
 
 def _is_inside(path: Path, source: Path) -> bool:

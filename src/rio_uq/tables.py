@@ -96,6 +96,11 @@ class ArrowRows:
         self.columns = None if columns is None else self._checked(list(columns))
 
     @property
+    def files(self) -> list[Path]:
+        """That rows are read from."""
+        return [Path(file) for file in getattr(self._dataset, "files", ())]
+
+    @property
     def column_names(self) -> list[str]:
         """Of all columns but those that pandas has stored its index in."""
         schema = self._dataset.schema
@@ -163,6 +168,8 @@ class ArrayRows:
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array, self.n_rows = array, len(array)
+        name = getattr(array, "filename", None)
+        self.files = [] if name is None else [Path(os.fsdecode(name))]
 
     def chosen(self, usual: Sequence[str] | None, others: list[str]) -> None:
         if others:
