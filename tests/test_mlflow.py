@@ -287,7 +287,9 @@ def test_types_that_skops_does_not_know(data, folder):
         rio_uq.mlflow.save_model(rio, folder)
     assert name in str(caught.value)
     rio = quick(Ridge(), features=double_rows).fit(X, y)
-    with pytest.raises(ValueError, match=r"what makes the features, a function, .*types of your own in it with trusted"):
+    with pytest.raises(
+        ValueError, match=r"what makes the features, a function, .*types of your own in it with trusted"
+    ):
         rio_uq.mlflow.save_model(rio, folder)
     saved(rio, folder, trusted=[f"{double_rows.__module__}.{double_rows.__qualname__}"])
 

@@ -131,6 +131,9 @@ def test_a_model_gets_the_columns_that_it_has_seen(path, frame):
     rio = regressor(model).fit(path, "y")
     assert list(rio.feature_names_in_) == ["b", "a"]
     np.testing.assert_allclose(rio.predict(path), rio.predict(frame[["b", "a"]]), rtol=1e-9)
+    rio = regressor(model).fit(path, "y", y_pred="yhat")
+    assert list(rio.feature_names_in_) == ["b", "a"]
+    assert rio.predict(path).shape == (N,)
 
 
 def test_predictions_of_a_file_are_those_of_its_rows(path, frame):

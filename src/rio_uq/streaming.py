@@ -151,7 +151,7 @@ class StreamingMixin:
         """Rows for `fit`; None if they are in memory, or have to be for a model that is still to be fitted."""
         if isinstance(X, np.memmap) and base_model.needs_fit(self.estimator):
             return None
-        names = getattr(self.estimator, "feature_names_in_", None) if given["y_pred"] is None else None
+        names = getattr(self.estimator, "feature_names_in_", None)
         return row_source(X, given, names, needs_columns=self.kernel != "output")
 
     def _fit_source(self, source: Source) -> None:
