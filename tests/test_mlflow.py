@@ -17,6 +17,7 @@ import rio_uq
 from rio_uq import RIORegressor, metrics
 from rio_uq.adapters import onnx_model
 from rio_uq.features import onnx_tensor
+from rio_uq.table_encoder import TableEncoder
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -66,6 +67,10 @@ def saved(rio, folder, **options):
 
 def assert_same(found, wanted, tolerance=1e-12):
     pd.testing.assert_frame_equal(found, wanted, rtol=tolerance, atol=tolerance)
+
+
+def double_rows(X):
+    return 2.0 * X
 
 
 def double(X):
@@ -161,6 +166,16 @@ def test_text_columns_by_a_pipeline(data, folder):
     assert_same(function.predict(rows[60:]), expected(rio, rows[60:]))
     with pytest.raises(mlflow.exceptions.MlflowException, match="unknown categories"):
         function.predict(rows[60:].assign(colour="green"))
+
+
+def test_an_encoder_of_tables_needs_no_pickle(data, folder):
+    X, y = data
+    rows = pd.DataFrame({"size": X[:, 0], "colour": np.where(X[:, 1] > 0.5, "red", "blue")})
+    encode = make_column_transformer((OneHotEncoder(sparse_output=False), ["colour"]), remainder="passthrough")
+    rio = quick(make_pipeline(encode, Ridge()), features=TableEncoder()).fit(rows[:60], y[:60])
+    function = saved(rio, folder, X=rows[60:])
+    assert_same(function.predict(rows[60:]), expected(rio, rows[60:]))
+    assert not list(folder.rglob("*.pkl"))
 
 
 def make_model(name):
@@ -271,6 +286,12 @@ def test_types_that_skops_does_not_know(data, folder):
     ) as caught:
         rio_uq.mlflow.save_model(rio, folder)
     assert name in str(caught.value)
+    rio = quick(Ridge(), features=double_rows).fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"what makes the features, a function, .*types of your own in it with trusted"
+    ):
+        rio_uq.mlflow.save_model(rio, folder)
+    saved(rio, folder, trusted=[f"{double_rows.__module__}.{double_rows.__qualname__}"])
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.preprocessing import OneHotEncoder
 
-from rio_uq import RIORegressor, tables
+from rio_uq import RIORegressor, load, tables
 from rio_uq.gp import sparse
 from rio_uq.gp.rows import Rows
 from rio_uq.tables import ArrowRows, parquet_writer
@@ -131,6 +131,9 @@ def test_a_model_gets_the_columns_that_it_has_seen(path, frame):
     rio = regressor(model).fit(path, "y")
     assert list(rio.feature_names_in_) == ["b", "a"]
     np.testing.assert_allclose(rio.predict(path), rio.predict(frame[["b", "a"]]), rtol=1e-9)
+    rio = regressor(model).fit(path, "y", y_pred="yhat")
+    assert list(rio.feature_names_in_) == ["b", "a"]
+    assert rio.predict(path).shape == (N,)
 
 
 def test_predictions_of_a_file_are_those_of_its_rows(path, frame):
@@ -318,3 +321,44 @@ def test_nothing_written_is_no_file(tmp_path):
     with pytest.raises(RuntimeError, match="stop"), parquet_writer(tmp_path / "out.parquet"):
         raise RuntimeError("stop")
     assert not list(tmp_path.iterdir())
+
+
+def test_where_no_column_is_left_outcomes_are_no_features(frame, tmp_path):
+    table = pa.Table.from_pandas(frame[["y", "yhat"]])
+    with pytest.raises(ValueError, match=r"no column is left for X in .* use kernel='output'"):
+        regressor().fit(table, "y", y_pred="yhat")
+    rio = regressor(kernel="output").fit(table, "y", y_pred="yhat")
+    assert rio.n_features_in_ == 0
+    expected = rio.predict(frame[[]], y_pred=frame["yhat"])
+    np.testing.assert_allclose(rio.predict(table, y_pred="yhat"), expected, rtol=1e-9)
+    rio.save(tmp_path / "model.rio")
+    np.testing.assert_array_equal(load(tmp_path / "model.rio").predict(frame[[]], y_pred=frame["yhat"]), expected)
+
+
+def test_outcomes_are_no_columns_of_x(frame):
+    table = pa.Table.from_pandas(frame)
+    with pytest.raises(ValueError, match="'y' is y, and cannot be a column of X too"):
+        regressor().fit(ArrowRows(table, columns=["a", "y"]), "y", y_pred="yhat")
+    with pytest.raises(ValueError, match="columns is an empty list"):
+        ArrowRows(table, columns=[])
+    with pytest.raises(TypeError, match="columns has to be a list of names"):
+        ArrowRows(table, columns="a")
+
+
+def test_predictions_never_replace_their_own_rows(path, frame, tmp_path):
+    """Whatever the rows came as, and whatever the file is called."""
+    rio = regressor(Model()).fit(frame[NAMES].to_numpy()[:200], frame["y"][:200])
+    array = memory_map(frame[NAMES].to_numpy(), tmp_path / "rows.npy")
+    (tmp_path / "link.npy").hardlink_to(tmp_path / "rows.npy")
+    data = ds.dataset(str(path))
+    cases = [
+        (array, "rows.npy"),
+        (array[10:], "link.npy"),
+        (data, path.name),
+        (ArrowRows(data, columns=NAMES), path.name),
+    ]
+    for X, name in cases:
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(ValueError, match="would replace the rows that they are for"):
+            rio.predict_to_parquet(X, tmp_path / name)
+        assert (tmp_path / name).read_bytes() == before

@@ -102,6 +102,8 @@ def test_misuse(table):
         TableEncoder(["weight"]).fit(table)
     with pytest.raises(ValueError, match="at least one"):
         TableEncoder([]).fit(table)
+    with pytest.raises(TypeError, match=r"list of names, \['size'\] say"):
+        TableEncoder("size").fit(table)
     with pytest.raises(NotFittedError):
         TableEncoder().transform(table)
     assert clone(TableEncoder(["size"], max_levels=3)).max_levels == 3

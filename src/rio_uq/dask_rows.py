@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from rio_uq.sources import Part, errors_of, names_columns
+from rio_uq.sources import Part, check_columns, errors_of, names_columns
 from rio_uq.tables import require
 from rio_uq.validation import named
 
@@ -41,15 +41,21 @@ class DaskSource:
         list of names, an array with a value for each row, or None.
     columns : sequence of str, optional
         The usual columns of X.
+    needs_columns : bool
+        Whether X has to have at least one.
     """
 
     name = "X"
 
-    def __init__(self, X: Any, given: dict[str, Any], columns: Sequence[str] | None) -> None:
+    def __init__(
+        self, X: Any, given: dict[str, Any], columns: Sequence[str] | None, *, needs_columns: bool = True
+    ) -> None:
         self._dask = require("dask", "dask")
         by_name = {role: value for role, value in given.items() if names_columns(value)}
         given = {role: value for role, value in given.items() if value is not None and role not in by_name}
         self._roles = _Roles.of(X, by_name, columns)
+        if self._roles.columns is not None:
+            check_columns(self.name, self._roles.columns, by_name, needs_columns=needs_columns)
         X = X[self._roles.all_columns] if hasattr(X, "columns") else X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
         self._chunks = X.chunks[0] if hasattr(X, "chunks") else None
         # Dask may join partitions of which few columns are read: of X alone, but not of X and y each in its own way.

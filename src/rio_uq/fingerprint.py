@@ -57,7 +57,7 @@ def sample_rows(X: Any) -> SampleRows | None:
     if columns is not None and not all(isinstance(name, str) for name in columns):
         return None
     n_rows, n_numbers = _num_samples(X), int(np.prod(np.shape(X)[1:]))
-    n_kept = min(n_rows, MOST_ROWS, MOST_NUMBERS // max(n_numbers, 1))
+    n_kept = min(n_rows, MOST_ROWS, MOST_NUMBERS // n_numbers) if n_numbers else 0
     chosen = np.unique(np.linspace(0, n_rows - 1, n_kept).round().astype(int))
     values = _numbers(_safe_indexing(X, chosen)) if len(chosen) else None
     return None if values is None else SampleRows(values, library if columns else "numpy", columns)

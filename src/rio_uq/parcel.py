@@ -165,7 +165,10 @@ def _skops_bytes(value: Any, types: set[str], what: str, advice: str) -> bytes:
         load_model("skops", content, sorted(types))
     except Exception as error:  # skops raises what the types that it meets raise
         reason = f"{type(error).__name__}: {error}"
-        raise ValueError(f"{what}, a {type(value).__name__}, cannot be stored by skops ({reason}); {advice}") from error
+        raise ValueError(
+            f"{what}, a {type(value).__name__}, cannot be stored by skops ({reason}); name types of your own in it "
+            f"with trusted=[...], {advice}"
+        ) from error
     return content
 
 

@@ -259,7 +259,7 @@ def _read_state(rio: RIORegressor, manifest: Fields, arrays: Arrays, features: A
     rio._y_shape, rio._n_outputs = tuple(y_shape), y_shape[0] if y_shape else 1
     rio._is_residual = fields.flag("is_residual")
     if fields.left.get("n_features_in", ...) is not None:
-        rio.n_features_in_ = fields.count("n_features_in", 1)
+        rio.n_features_in_ = fields.count("n_features_in", 0)
     else:
         fields.take("n_features_in")
     if fields.left.get("feature_names_in", ...) is not None:

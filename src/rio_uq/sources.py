@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq.tables import ArrayRows, ArrowRows, is_arrow
+from rio_uq.validation import named
 
 MESSAGES = (ValueError, TypeError)
 """Errors that speak of rows: they are told where the rows are."""
@@ -86,9 +87,18 @@ class LocalSource:
         By role (see `Part`): the name of a column, a list of names, an array with a value for each row, or None.
     columns : sequence of str, optional
         The usual columns of X.
+    needs_columns : bool
+        Whether X has to have at least one.
     """
 
-    def __init__(self, table: ArrowRows | ArrayRows, given: dict[str, Any], columns: Sequence[str] | None) -> None:
+    def __init__(
+        self,
+        table: ArrowRows | ArrayRows,
+        given: dict[str, Any],
+        columns: Sequence[str] | None,
+        *,
+        needs_columns: bool = True,
+    ) -> None:
         self.table, self.name, self.n_rows = table, table.name, table.n_rows
         self._named = {role: value for role, value in given.items() if names_columns(value)}
         left = {role: value for role, value in given.items() if value is not None and role not in self._named}
@@ -103,7 +113,9 @@ class LocalSource:
                 )
         others = [name for value in self._named.values() for name in ([value] if isinstance(value, str) else value)]
         self._columns = table.chosen(columns, others)
-        self._read = list(dict.fromkeys([*self._columns, *others]))
+        if self._columns is not None:
+            check_columns(self.name, self._columns, self._named, needs_columns=needs_columns)
+        self._read = list(dict.fromkeys([*(self._columns or []), *others]))
 
     def parts(self) -> Iterator[Part]:
         start = 0
@@ -144,7 +156,7 @@ class LocalSource:
         rows = self.table.in_memory(block)
         given = {role: rows[columns].to_numpy() for role, columns in self._named.items()}
         given |= {role: values[numbers] for role, values in self._arrays.items()}
-        return Part(name, rows[self._columns] if self._columns else rows, given)
+        return Part(name, rows if self._columns is None else rows[self._columns], given)
 
 
 def names_columns(value: Any) -> bool:
@@ -152,6 +164,19 @@ def names_columns(value: Any) -> bool:
     return isinstance(value, str) or (
         isinstance(value, list | tuple) and bool(value) and all(isinstance(item, str) for item in value)
     )
+
+
+def check_columns(name: str, columns: list[str], by_name: dict[str, Any], *, needs_columns: bool) -> None:
+    """Raise if no column is left for X, or if an outcome is one of its columns."""
+    if needs_columns and not columns:
+        raise ValueError(
+            f"no column is left for X in {name}, beside {named([*by_name.values()])}: add the model's inputs, or use "
+            "kernel='output', which looks at predictions alone"
+        )
+    outcome = by_name.get("y", [])
+    both = [column for column in ([outcome] if isinstance(outcome, str) else outcome) if column in columns]
+    if both:
+        raise ValueError(f"{named(both)} is y, and cannot be a column of X too: leave it out of the columns of X")
 
 
 def is_dask(X: Any) -> bool:
@@ -172,7 +197,9 @@ def check_in_memory(X: Any) -> None:
         raise TypeError(f"X is a {type(X).__name__} here, and this method takes rows in memory: get them there first")
 
 
-def row_source(X: Any, given: dict[str, Any], columns: Sequence[str] | None = None) -> Source | None:
+def row_source(
+    X: Any, given: dict[str, Any], columns: Sequence[str] | None = None, *, needs_columns: bool = True
+) -> Source | None:
     """The source behind X; None if X is in memory.
 
     Parameters
@@ -182,13 +209,16 @@ def row_source(X: Any, given: dict[str, Any], columns: Sequence[str] | None = No
         What else there is to know of the rows, see `LocalSource`.
     columns : sequence of str, optional
         The columns of X that a model has seen.
+    needs_columns : bool
+        Whether X has to have at least one.
     """
     if not is_source(X):
         return None
     if is_dask(X):
         from rio_uq.dask_rows import DaskSource
 
-        return DaskSource(X, given, columns)
+        return DaskSource(X, given, columns, needs_columns=needs_columns)
     if isinstance(X, np.memmap):
         return LocalSource(ArrayRows(X), given, None)
-    return LocalSource(X if isinstance(X, ArrowRows) else ArrowRows(X), given, columns)
+    table = X if isinstance(X, ArrowRows) else ArrowRows(X)
+    return LocalSource(table, given, columns, needs_columns=needs_columns)

@@ -27,7 +27,7 @@ from rio_uq.gp.updating import sums_behind
 from rio_uq.options import check_options
 from rio_uq.residual_gp import Problem, ResidualGP
 from rio_uq.sources import MESSAGES, LocalSource, Part, Source, is_source, row_source
-from rio_uq.tables import parquet_writer
+from rio_uq.tables import ArrayRows, ArrowRows, parquet_writer
 from rio_uq.validation import check_levels, check_target, check_weight
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -73,6 +73,7 @@ class StreamingMixin:
     estimator: Any
     sample_rows: int
     inference: str
+    kernel: str
     random_state: Any
     get_params: Any
     _gp: ResidualGP
@@ -119,7 +120,7 @@ class StreamingMixin:
         source = self._new_source(X, {"y_pred": y_pred, "groups": groups})
         if not isinstance(source, LocalSource):
             raise TypeError("predict_to_parquet reads files and memory maps: use predict for X of Dask")
-        if source.table.path is not None and _is_inside(Path(output), source.table.path):
+        if _is_read_from(source.table, Path(output)):
             raise ValueError(f"the predictions would replace the rows that they are for: {os.fspath(output)!r} is X")
 
         def columns_of(rio: Any, part: Part) -> dict[str, NDArray[Any]]:
@@ -138,7 +139,8 @@ class StreamingMixin:
     def _new_source(self, X: Any, given: dict[str, Any]) -> Source:
         """Rows for a fitted regressor."""
         check_is_fitted(self)
-        source = row_source(X, given, getattr(self, "feature_names_in_", None))
+        known = [] if getattr(self, "n_features_in_", None) == 0 else getattr(self, "feature_names_in_", None)
+        source = row_source(X, given, known, needs_columns=self.kernel != "output")
         if source is None:
             raise TypeError(
                 f"X has to be a Parquet file, an Arrow table or dataset, a memory map or of Dask; got {type(X)}"
@@ -149,8 +151,8 @@ class StreamingMixin:
         """Rows for `fit`; None if they are in memory, or have to be for a model that is still to be fitted."""
         if isinstance(X, np.memmap) and base_model.needs_fit(self.estimator):
             return None
-        names = getattr(self.estimator, "feature_names_in_", None) if given["y_pred"] is None else None
-        return row_source(X, given, names)
+        names = getattr(self.estimator, "feature_names_in_", None)
+        return row_source(X, given, names, needs_columns=self.kernel != "output")
 
     def _fit_source(self, source: Source) -> None:
         options = self.get_params(deep=False)
@@ -231,6 +233,13 @@ def _flat(columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     if all(values.ndim == 1 for values in columns.values()):
         return columns
     return {f"{name}_{i}": values[:, i] for name, values in columns.items() for i in range(values.shape[1])}
+
+
+def _is_read_from(table: ArrowRows | ArrayRows, path: Path) -> bool:
+    """Whether a path is that of a file, or in the folder, which a table is read from."""
+    if table.path is not None and _is_inside(path, table.path):
+        return True
+    return path.exists() and any(file.exists() and path.samefile(file) for file in table.files)
 
 
 def _is_inside(path: Path, source: Path) -> bool:

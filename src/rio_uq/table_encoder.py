@@ -144,6 +144,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn which columns are numbers, which values are missing, and which levels there are."""
         check_count(self.max_levels, "max_levels", at_least=1)
+        if isinstance(self.columns, str):
+            raise TypeError(f"columns has to be a list of names, [{self.columns!r}] say; got {self.columns!r}")
         names = list(_columns_of(X)) if self.columns is None else list(self.columns)
         if not names:
             raise ValueError("there are no columns to encode: name at least one")

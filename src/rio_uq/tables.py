@@ -33,6 +33,13 @@ def _block_rows(asked: int | None, n_columns: int) -> int:
     return asked or int(np.clip(BLOCK_NUMBERS // max(1, n_columns), 1024, BLOCK_ROWS))
 
 
+def _check_names(columns: Any) -> None:
+    if isinstance(columns, str):
+        raise TypeError(f"columns has to be a list of names, [{columns!r}] say; got {columns!r}")
+    if columns is not None and not list(columns):
+        raise ValueError("columns is an empty list: name at least one, or leave it out for all columns")
+
+
 def is_arrow(X: Any) -> bool:
     """Whether X is an Arrow table or dataset."""
     kinds = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(X).__mro__}
@@ -70,6 +77,7 @@ class ArrowRows:
     ) -> None:
         if block_rows is not None:
             check_count(block_rows, "block_rows", at_least=1)
+        _check_names(columns)
         dataset = require("pyarrow.dataset", "parquet")
         require("pandas", "parquet")
         self.name, self.filter, self.block_rows = "the Arrow table", filter, block_rows
@@ -86,6 +94,11 @@ class ArrowRows:
             raise TypeError(f"rows of a path, an Arrow table or an Arrow dataset were expected; got {type(data)}")
         self._dataset = data if hasattr(data, "to_batches") and hasattr(data, "count_rows") else dataset.dataset(data)
         self.columns = None if columns is None else self._checked(list(columns))
+
+    @property
+    def files(self) -> list[Path]:
+        """That rows are read from."""
+        return [Path(file) for file in getattr(self._dataset, "files", ())]
 
     @property
     def column_names(self) -> list[str]:
@@ -155,11 +168,12 @@ class ArrayRows:
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array, self.n_rows = array, len(array)
+        name = getattr(array, "filename", None)
+        self.files = [] if name is None else [Path(os.fsdecode(name))]
 
-    def chosen(self, usual: Sequence[str] | None, others: list[str]) -> list[str]:
+    def chosen(self, usual: Sequence[str] | None, others: list[str]) -> None:
         if others:
             raise ValueError(f"a memory map has no column {named(others)}: give an array with a value for each row")
-        return []
 
     def blocks(self, columns: list[str]) -> Iterator[NDArray[Any]]:
         block_rows = _block_rows(None, int(np.prod(self.array.shape[1:])))
