@@ -35,6 +35,8 @@ class Block:
     X : DataFrame
         Of the usable rows, k of them.
     y, y_pred : (k,) arrays or None
+    numbers : (k,) array of int
+        Of the usable rows, as the file counts them from 1.
     """
 
     table: pa.Table
@@ -42,6 +44,7 @@ class Block:
     X: pd.DataFrame
     y: Array | None
     y_pred: Array | None
+    numbers: NDArray[np.intp]
 
 
 class Rows:
@@ -94,7 +97,8 @@ class Rows:
             self.n_without_target += int((usable & ~np.isfinite(y)).sum())
             usable &= np.isfinite(y)
             y = y[usable]
-        return Block(table, usable, X[usable], y, None if y_pred is None else y_pred[usable])
+        numbers = self.n_rows + np.flatnonzero(usable) + 1
+        return Block(table, usable, X[usable], y, None if y_pred is None else y_pred[usable], numbers)
 
     def _refuse(self, table: pa.Table, name: str, mask: Mask, why: str) -> Mask:
         if mask.any() and not self.skip_bad:
