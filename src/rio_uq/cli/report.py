@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rio_uq.cli import options as shared
-from rio_uq.cli.console import UserError, busy, command, say
+from rio_uq.cli.console import UserError, busy, command, note, say
 from rio_uq.cli.models import split_names
 
 
@@ -44,6 +44,7 @@ def report(
 
     from rio_uq.cli.csv_file import CsvOptions
     from rio_uq.cli.evaluate import with_target
+    from rio_uq.cli.known_rows import UsedBefore
     from rio_uq.cli.output import check_output, in_one_step
     from rio_uq.cli.rows import Rows, predictions
     from rio_uq.cli.tables import TableFile
@@ -63,6 +64,11 @@ def report(
     y_pred = np.concatenate([predictions(opened.rio, block) for block in blocks])
     X = pd.concat([block.X for block in blocks], ignore_index=True)
     y = pd.Series(np.concatenate([block.y for block in blocks if block.y is not None]), name=opened.table.target)
+    used = UsedBefore(opened.rio)
+    used.see(X, y.to_numpy(), y_pred)
+    warned = used.warnings()
+    for text in warned.values():
+        note(text, label="warning")
     ids = None if id_column is None else pd.DataFrame({id_column: _cells(blocks, id_column)})
     with busy("writing the report"), in_one_step(output, force=force) as temporary:
         write_report(
@@ -74,6 +80,7 @@ def report(
             title=title or test.name,
             row_labels=np.concatenate([block.numbers for block in blocks]),
             notes=ids,
+            notices=[text for name, text in warned.items() if name == "calibration"],  # it finds the others itself
             random_state=seed,
         )
     say(f"{output}: {len(y):,} rows")

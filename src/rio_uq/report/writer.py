@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,7 @@ def write_report(
     title: str | None = None,
     row_labels: Any = None,
     notes: Any = None,
+    notices: Sequence[str] = (),
     random_state: Any = 0,
 ) -> Path:
     """Write a page that shows what RIO does to a model, on rows that neither of them has seen.
@@ -100,6 +102,8 @@ def write_report(
         What the page calls the rows; 0 to n − 1 by default.
     notes : DataFrame of n rows, optional
         Columns that the table shows and no model sees: an id, a name.
+    notices : sequence of str
+        What a reader should know first, beside what the report finds itself.
     random_state : int, RandomState or None
         For bootstrap resamples, and for the rows that are plotted.
 
@@ -124,7 +128,7 @@ def write_report(
     """
     target = _check_path(path)
     pages = environment()
-    report = _examine(rio, X, y, y_pred, groups, output, title, row_labels, notes, random_state)
+    report = _examine(rio, X, y, y_pred, groups, output, title, row_labels, notes, notices, random_state)
     with written_in_one_step(target) as file:
         file.write(render(pages, report).encode())
     return target
@@ -149,6 +153,7 @@ def _examine(
     title: str | None,
     row_labels: Any,
     notes: Any,
+    notices: Sequence[str],
     random_state: Any,
 ) -> Report:
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
@@ -169,7 +174,7 @@ def _examine(
         errors=measure_errors(rows, summary, output or 0, rng),
         table=rows_to_see(rio, X, rows, notes),
         rejection=measure_rejection(rows),
-        notices=_notices(rows, len(sample), share_of_known_rows(rio, features)),
+        notices=[*notices, *_notices(rows, len(sample), share_of_known_rows(rio, features))],
         is_conformal=rio.calibration_ is not None and not rio.calibration_.is_normal,
     )
 
