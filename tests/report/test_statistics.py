@@ -388,3 +388,15 @@ def test_an_order_that_does_not_help_is_said_not_to(made_rows):
     assert found.answer.startswith("It does not help here")
     exact = measure_rejection(made_rows([1.0] * 3, [1.0] * 3, [1.0] * 3, [1.0, 2.0, 3.0]))
     assert exact.answer.startswith("There is nothing to gain")
+
+
+def test_one_group_that_is_surely_off_is_enough(made_rows):
+    rng = np.random.default_rng(0)
+    n_rows = 4000
+    outcome, feature = rng.normal(size=n_rows), np.arange(n_rows) / n_rows
+    outcome[:500] *= 1.25  # its 90 % intervals hold 81 %
+    rows = made_rows(outcome, 0 * outcome, 0 * outcome, np.ones(n_rows), feature[:, None], ["x"])
+    found = measure_reliability(rows)
+    assert len(found.exceptions) == 1
+    assert found.is_uneven
+    assert found.verdict == "On the whole, but not in every group of rows"

@@ -21,6 +21,9 @@ GAPS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None")
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?[iI]nf(inity)?$"
 
+THOUSANDS = r"^[+-]?[0-9]{1,3}(\.[0-9]{3})+([^0-9.\s][0-9]*)?$"
+"""Numbers whose thousands are separated by dots, where the decimal point is something else."""
+
 NUMBERS, TEXT, MIXED, DATES, EMPTY, OTHER = "number", "text", "mixed", "dates", "empty", "other"
 
 
@@ -45,6 +48,8 @@ def kind_of(column: pa.ChunkedArray, decimal: str) -> str:
         n_numbers, n_text = len(numbers) - int(missing.sum()) - int(bad.sum()), int(bad.sum())
         if n_numbers + n_text == 0:
             return EMPTY
+        if dotted(column, decimal).any():
+            return MIXED
         return NUMBERS if n_text == 0 else MIXED if n_numbers > n_text else TEXT
     return DATES if pa.types.is_temporal(column.type) else OTHER
 
@@ -53,7 +58,9 @@ def numbers_of(column: pa.ChunkedArray, decimal: str) -> tuple[Array, Mask, Mask
     """Floats, NaN where there is none; which cells are missing; and which hold something else."""
     if is_text(column.type):
         texts = _trimmed(column)
-        if decimal != ".":
+        if decimal != ".":  # a dot separates thousands then, or is an error: it is never guessed at
+            has_dot = pc.match_substring(texts, ".")
+            texts = pc.if_else(has_dot, pc.binary_join_element_wise("?", texts, ""), texts)
             texts = pc.replace_substring(texts, decimal, ".")
         is_number_text = _mask(pc.match_substring_regex(texts, NUMBER))
         cleaned = pc.replace_substring_regex(pc.if_else(is_number_text, texts, None), r"^\+", "")
@@ -63,6 +70,25 @@ def numbers_of(column: pa.ChunkedArray, decimal: str) -> tuple[Array, Mask, Mask
         return np.full(len(column), np.nan), np.zeros(len(column), bool), np.ones(len(column), bool)
     numbers = _floats(column)
     return numbers, np.isnan(numbers), np.zeros(len(numbers), bool)
+
+
+def dotted(column: pa.ChunkedArray, decimal: str) -> Mask:
+    """Cells that would be numbers if their dots were not there, or were decimal points."""
+    if decimal == "." or not is_text(column.type):
+        return np.zeros(len(column), dtype=bool)
+    texts = _trimmed(column)
+    alike = pc.or_kleene(pc.match_substring_regex(texts, NUMBER), pc.match_substring_regex(texts, THOUSANDS))
+    return _mask(pc.and_kleene(alike, pc.match_substring(texts, ".")))
+
+
+def check_dots(name: str, column: pa.ChunkedArray, decimal: str) -> None:
+    """Raise for numbers with a dot where the decimal point is something else."""
+    rows = dotted(column, decimal)
+    if rows.any():
+        raise UserError(
+            f"column {name!r} holds {examples(column, rows)}: with --decimal {decimal} a cell with a dot is no number; "
+            f"remove dots that separate thousands, or leave --decimal out if they are decimal points"
+        )
 
 
 def texts_of(column: pa.ChunkedArray) -> pd.Series:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from rio_uq.cli.cells import DATES, EMPTY, MIXED, OTHER, examples, numbers_of
+from rio_uq.cli.cells import DATES, EMPTY, MIXED, OTHER, check_dots, examples, numbers_of
 from rio_uq.cli.console import UserError, note
 from rio_uq.cli.tables import TableFile
 
@@ -67,6 +67,7 @@ def without_empty(names: Sequence[str], kinds: dict[str, str]) -> list[str]:
 def check_kind(name: str, kind: str, column: pa.ChunkedArray, decimal: str) -> None:
     """Raise for a column that is of no use as it is, with what to do."""
     if kind == MIXED:
+        check_dots(name, column, decimal)
         _, _, bad = numbers_of(column, decimal)
         raise UserError(
             f"column {name!r} holds numbers, and in {int(bad.sum()):,} rows text ({examples(column, bad)}): empty or "

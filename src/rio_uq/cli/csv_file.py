@@ -47,9 +47,10 @@ class CsvFile:
             codecs.lookup(self.encoding)
         except LookupError:
             raise UserError(f"--encoding {self.encoding} is not known: latin-1, cp1252 or utf-16, say") from None
-        self.separator, self.names = self._read_header(options.separator)
+        self.separator, self.names, self._header_lines = self._read_header(options.separator)
 
-    def _read_header(self, separator: str | None) -> tuple[str, list[str]]:
+    def _read_header(self, separator: str | None) -> tuple[str, list[str], int]:
+        """The separator, the names, and how many lines of the file it takes to get to the rows."""
         try:
             with self.path.open(encoding=self.encoding, newline="") as file:
                 first = next((line for line in file if line.strip()), None)
@@ -57,12 +58,13 @@ class CsvFile:
                     raise UserError(f"{self.path} is empty: a line with the names of columns is needed")
                 chosen = separator or _separator(first)
                 file.seek(0)
-                names = next(row for row in csv.reader(file, delimiter=chosen) if row)
+                reader = csv.reader(file, delimiter=chosen)
+                names = next(row for row in reader if len(row) > 1 or "".join(row).strip())
         except UnicodeError as error:
             raise self._wrong_encoding() from error
         except csv.Error as error:
             raise UserError(f"{self.path}: the line of names cannot be read: {error}") from error
-        return chosen, names
+        return chosen, names, reader.line_num
 
     def blocks(self) -> Iterator[tuple[pa.Table, float]]:
         """Tables of text, and about which share of the file they are."""
@@ -75,9 +77,11 @@ class CsvFile:
                     file,
                     arrow_csv.ReadOptions(
                         use_threads=False,
-                        block_size=max(BLOCK_BYTES, 32 * sum(len(name) + 1 for name in self.names)),
+                        block_size=max(
+                            BLOCK_BYTES, 32 * (self._header_lines + sum(len(name) + 1 for name in self.names))
+                        ),
                         column_names=own,
-                        skip_rows_after_names=1,
+                        skip_rows=self._header_lines,  # lines, blank ones included
                         encoding="utf-8" if self.encoding == "utf-8-sig" else self.encoding,
                     ),
                     arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
@@ -93,7 +97,7 @@ class CsvFile:
         except pa.ArrowInvalid as error:
             if "UTF8" in str(error):
                 raise self._wrong_encoding() from error
-            if "Empty CSV" in str(error):
+            if "Empty CSV" in str(error) or "Could not skip initial" in str(error):  # names, and no rows
                 return
             raise UserError(f"{self.path}, separated by {self.separator!r}: {_first_line(error)}") from error
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rio_uq.cli import options as shared
-from rio_uq.cli.console import UserError, command, say, say_json
+from rio_uq.cli.console import UserError, command, note, say, say_json
 from rio_uq.cli.models import split_names
 
 
@@ -30,7 +30,7 @@ def evaluate(
 ) -> None:
     """How good predictions and error bars are on rows with outcomes.
 
-    Before RIO, the model has one error bar for all predictions: the spread of its residuals in fit.
+    Before RIO, the model has one error bar for all predictions: its root mean squared error on these rows.
 
     [bold]Examples[/bold]
 
@@ -58,20 +58,25 @@ def measured(opened: Any, rows: Any, levels: list[float]) -> dict[str, Any]:
     """The measures, by name."""
     import numpy as np
 
+    from rio_uq.cli.known_rows import UsedBefore
     from rio_uq.cli.predict import answers
     from rio_uq.cli.rows import predictions
 
-    columns = []
+    used, columns = UsedBefore(opened.rio), []
     for block in rows.blocks("evaluating"):
         y_pred = predictions(opened.rio, block) if len(block.X) else np.empty(0)
+        if len(block.X):
+            used.see(block.X, block.y, y_pred)
         columns.append([block.y, y_pred, *answers(opened, block, levels)[int(opened.has_model) :]])
     rows.tell()
+    for text in used.warnings().values():
+        note(text, label="warning")
     if not sum(len(block[0]) for block in columns):
         raise UserError(
             f"{rows.file.path} has no rows with a number in {opened.table.target!r}: there is nothing to measure"
         )
     y, y_pred, mean, std, *bounds = (np.concatenate(parts) for parts in zip(*columns, strict=True))
-    return _measures(opened.rio, y, y_pred, mean, std, bounds, levels)
+    return _measures(y, y_pred, mean, std, bounds, levels)
 
 
 def with_target(rio: Any, target: str | None, **given: Any) -> Any:
@@ -87,13 +92,14 @@ def with_target(rio: Any, target: str | None, **given: Any) -> Any:
     return replace(opened, table=replace(opened.table, target=chosen))
 
 
-def _measures(rio: Any, y: Any, y_pred: Any, mean: Any, std: Any, bounds: Any, levels: list[float]) -> dict[str, Any]:
+def _measures(y: Any, y_pred: Any, mean: Any, std: Any, bounds: Any, levels: list[float]) -> dict[str, Any]:
     import numpy as np
     from scipy import stats
 
     from rio_uq import metrics
+    from rio_uq.report.comparison import one_error_bar
 
-    spread = np.full(len(y), float(rio.summary().residual_std))
+    spread = one_error_bar(y - y_pred)
     half = [stats.norm.ppf(0.5 + 0.5 * level) * spread for level in levels]
     before = [end for width in half for end in (y_pred - width, y_pred + width)]
 
@@ -102,8 +108,9 @@ def _measures(rio: Any, y: Any, y_pred: Any, mean: Any, std: Any, bounds: Any, l
         return {
             "rmse": metrics.rmse(y, centre),
             "mae": metrics.mae(y, centre),
-            "nlpd": metrics.nlpd(y, centre, deviation),
-            "crps": metrics.crps(y, centre, deviation),
+            # A model without errors has an error bar of zero, and no density.
+            "nlpd": metrics.nlpd(y, centre, deviation) if (deviation > 0.0).all() else None,
+            "crps": metrics.crps(y, centre, deviation) if (deviation > 0.0).all() else None,
             "coverage": {f"{level:.12g}": float(np.mean((low <= y) & (y <= high))) for level, low, high in pairs},
             "width": {f"{level:.12g}": float(np.mean(high - low)) for level, low, high in pairs},
         }
@@ -127,7 +134,7 @@ def _as_table(found: dict[str, Any]) -> Any:
     for name in ("model", "with RIO"):
         table.add_column(name, justify="right")
     for key, name in (("rmse", "RMSE"), ("mae", "MAE"), ("nlpd", "NLPD"), ("crps", "CRPS")):
-        table.add_row(name, f"{before[key]:.4g}", f"{after[key]:.4g}")
+        table.add_row(name, *("–" if of[key] is None else f"{of[key]:.4g}" for of in (before, after)))
     for level, share in before["coverage"].items():
         table.add_row(
             f"{100 * float(level):.4g} % intervals hold", percent(share, 1), percent(after["coverage"][level], 1)

@@ -15,6 +15,7 @@ from rio_uq.cli import options as shared
 from rio_uq.cli.console import UserError, busy, command, is_terminal, note, say
 from rio_uq.cli.models import OpenedModel, open_model, split_names
 
+CALIBRATE_WITH_OTHERS = "its error bars will be too small; calibrate with rows that were used for nothing else"
 GP, CALIBRATION = "The Gaussian process", "Calibration"
 
 
@@ -132,8 +133,10 @@ def fit(
     data = read_training_data(train, csv_options, target, pred_column, opened, split_names(features), split_names(drop))
     rio = _fitted(data, opened, cross_fit=cross_fit, kernel=kernel.value, ard=ard, inducing=inducing, seed=seed)
     if calibrate_with is not None:
-        _calibrate(rio, data, calibrate_with, csv_options, calibration_method.value)
-    _save(rio, data, opened, output, store_model=store_model, trusted=trusted, force=force)
+        kept = _calibrate(rio, data, calibrate_with, csv_options, calibration_method.value)
+    else:
+        kept = {}
+    _save(rio, data, opened, output, kept, store_model=store_model, trusted=trusted, force=force)
     _report(rio, data, output)
 
 
@@ -185,10 +188,12 @@ def _fitted(
     return rio.set_params(verbose=False)
 
 
-def _calibrate(rio: Any, data: Any, path: Path, csv_options: Any, method: str) -> None:
+def _calibrate(rio: Any, data: Any, path: Path, csv_options: Any, method: str) -> dict[str, Any]:
+    """Calibrate; what the file has to remember of the rows."""
     import numpy as np
     import pandas as pd
 
+    from rio_uq.cli.known_rows import TOO_MANY, calibration_rows, hashes
     from rio_uq.cli.rows import Rows, predictions
     from rio_uq.cli.stored import Opened
     from rio_uq.cli.tables import TableFile
@@ -203,6 +208,14 @@ def _calibrate(rio: Any, data: Any, path: Path, csv_options: Any, method: str) -
     y, y_pred = np.concatenate([block.y for block, _ in blocks]), np.concatenate([made for _, made in blocks])
     with busy("calibrating"):
         rio.calibrate(X, y, y_pred=y_pred, method=method)
+    of_rows, fitted = hashes(data.encoder.transform(X), y), set(hashes(data.encoder.transform(data.X), data.y))
+    share = sum(row in fitted for row in of_rows) / len(of_rows)
+    if share > TOO_MANY:
+        note(
+            f"{share:.0%} of the rows of {path} are rows that RIO was fitted to: {CALIBRATE_WITH_OTHERS}",
+            label="warning",
+        )
+    return calibration_rows(of_rows)
 
 
 def _save(
@@ -210,13 +223,16 @@ def _save(
     data: Any,
     model: OpenedModel | None,
     output: Path,
+    kept: dict[str, Any],
     *,
     store_model: bool,
     trusted: Sequence[str],
     force: bool,
 ) -> None:
+    from rio_uq.cli.known_rows import check_rows
     from rio_uq.cli.output import check_output
 
+    metadata = {**data.table.metadata(), **kept, **({} if model is None else check_rows(rio, data.X))}
     content, kind = (None, None) if model is None else (model.content, model.kind)
     if model is not None and rio.estimator_ is not model.model:  # it was not fitted, and is now
         content, trusted = _as_skops(rio.estimator_, trusted)
@@ -227,7 +243,7 @@ def _save(
             inside = Path(folder, f"model.{kind}")
             inside.write_bytes(content)
         check_output(output, force=force)
-        rio.save(output, model_file=inside, trusted=trusted, metadata=data.table.metadata())
+        rio.save(output, model_file=inside, trusted=trusted, metadata=metadata)
     if model is not None and inside is None:
         note(f"the model is not in {output}: give predict the same --model again, or --pred-column")
 

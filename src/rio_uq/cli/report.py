@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from rio_uq.cli import options as shared
-from rio_uq.cli.console import UserError, busy, command, say
+from rio_uq.cli.console import UserError, busy, command, note, say
 from rio_uq.cli.models import split_names
 
 
@@ -19,6 +19,9 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.html", help="Where to write the report.")],
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Of the report.")] = None,
     target: Annotated[str | None, typer.Option(metavar="COLUMN", help="The outcomes; as in fit by default.")] = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id-column", metavar="COLUMN", help="Shown beside each row; no feature.")
+    ] = None,
     pred_column: shared.PredColumn = None,
     model: shared.Model = None,
     force: shared.Force = False,
@@ -41,6 +44,7 @@ def report(
 
     from rio_uq.cli.csv_file import CsvOptions
     from rio_uq.cli.evaluate import with_target
+    from rio_uq.cli.known_rows import UsedBefore
     from rio_uq.cli.output import check_output, in_one_step
     from rio_uq.cli.rows import Rows, predictions
     from rio_uq.cli.tables import TableFile
@@ -49,16 +53,52 @@ def report(
     check_output(output, force=force)
     trusted = split_names(trust_types)
     opened = with_target(rio, target, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=trusted)
-    rows = Rows(
-        TableFile(test, CsvOptions(separator, encoding, decimal)), opened, with_target=True, skip_bad=skip_bad_rows
-    )
+    file = TableFile(test, CsvOptions(separator, encoding, decimal))
+    rows = Rows(file, opened, with_target=True, skip_bad=skip_bad_rows)
+    if id_column is not None:
+        _check_id(file, opened.table, id_column)
     blocks = [block for block in rows.blocks(f"reading {test.name}") if len(block.X)]
     rows.tell()
     if not blocks:
         raise UserError(f"{test} has no rows with a number in {opened.table.target!r}: there is nothing to report on")
     y_pred = np.concatenate([predictions(opened.rio, block) for block in blocks])
     X = pd.concat([block.X for block in blocks], ignore_index=True)
-    y = np.concatenate([block.y for block in blocks if block.y is not None])
+    y = pd.Series(np.concatenate([block.y for block in blocks if block.y is not None]), name=opened.table.target)
+    used = UsedBefore(opened.rio)
+    used.see(X, y.to_numpy(), y_pred)
+    warned = used.warnings()
+    for text in warned.values():
+        note(text, label="warning")
+    ids = None if id_column is None else pd.DataFrame({id_column: _cells(blocks, id_column)})
     with busy("writing the report"), in_one_step(output, force=force) as temporary:
-        write_report(opened.rio, X, y, temporary, y_pred=y_pred, title=title or test.name, random_state=seed)
+        write_report(
+            opened.rio,
+            X,
+            y,
+            temporary,
+            y_pred=y_pred,
+            title=title or test.name,
+            row_labels=np.concatenate([block.numbers for block in blocks]),
+            notes=ids,
+            notices=[text for name, text in warned.items() if name == "calibration"],  # it finds the others itself
+            random_state=seed,
+        )
     say(f"{output}: {len(y):,} rows")
+
+
+def _check_id(file: Any, table: Any, name: str) -> None:
+    file.check_has([name], " (--id-column)")
+    used = {
+        **dict.fromkeys(table.columns, "a feature"),
+        table.target: "the outcome",
+        table.prediction: "the prediction",
+    }
+    if name in used:
+        raise UserError(f"column {name!r} is {used[name]}, and shown as such: --id-column names a column beside these")
+
+
+def _cells(blocks: Any, name: str) -> list[Any]:
+    """Cells of a column in the usable rows."""
+    columns = (block.table.column(name).to_pylist() for block in blocks)
+    kept = (zip(column, block.usable, strict=True) for column, block in zip(columns, blocks, strict=True))
+    return [value for pairs in kept for value, usable in pairs if usable]

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rio_uq.cli.cells import examples, frame_of, numbers_of
+from rio_uq.cli.cells import check_dots, examples, frame_of, numbers_of
 from rio_uq.cli.console import UserError, note
 from rio_uq.cli.stored import Opened
 from rio_uq.cli.tables import TableFile
@@ -35,6 +35,8 @@ class Block:
     X : DataFrame
         Of the usable rows, k of them.
     y, y_pred : (k,) arrays or None
+    numbers : (k,) array of int
+        Of the usable rows, as the file counts them from 1.
     """
 
     table: pa.Table
@@ -42,6 +44,7 @@ class Block:
     X: pd.DataFrame
     y: Array | None
     y_pred: Array | None
+    numbers: NDArray[np.intp]
 
 
 class Rows:
@@ -90,14 +93,17 @@ class Rows:
         usable, y = ~bad, None
         self.n_skipped += int(bad.sum())
         if self.target is not None:
+            check_dots(self.target, table.column(self.target), self.file.decimal)
             y, _, _ = numbers_of(table.column(self.target), self.file.decimal)
             self.n_without_target += int((usable & ~np.isfinite(y)).sum())
             usable &= np.isfinite(y)
             y = y[usable]
-        return Block(table, usable, X[usable], y, None if y_pred is None else y_pred[usable])
+        numbers = self.n_rows + np.flatnonzero(usable) + 1
+        return Block(table, usable, X[usable], y, None if y_pred is None else y_pred[usable], numbers)
 
     def _refuse(self, table: pa.Table, name: str, mask: Mask, why: str) -> Mask:
         if mask.any() and not self.skip_bad:
+            check_dots(name, table.column(name), self.file.decimal)
             rows = [self.n_rows + int(row) + 1 for row in np.flatnonzero(mask)[:5]]
             cells = examples(table.column(name), mask)
             needed = {

@@ -9,6 +9,7 @@ from typing import Any
 
 from rio_uq.cli.cells import NUMBERS, TEXT
 from rio_uq.cli.console import UserError
+from rio_uq.cli.known_rows import check_model_again
 from rio_uq.cli.models import open_model, untrusted
 
 KEY = "table"
@@ -87,6 +88,8 @@ def open_rio(
         given["estimator"] = open_model(model, trust_pickle=trust_pickle, trusted=trusted).model
     rio = _load(path, trusted, given)
     table = read_table(rio, path)
+    if model is not None and pred_column is None:
+        check_model_again(rio, table.columns, path)
     if len(rio._y_shape):
         raise UserError(f"{path} has several outcomes, and the command line works on one: use it in Python")
     if pred_column is not None or (table.prediction is not None and model is None):

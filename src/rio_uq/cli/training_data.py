@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rio_uq.cli.cells import NUMBERS, TEXT, frame_of, kind_of, numbers_of
+from rio_uq.cli.cells import NUMBERS, TEXT, check_dots, frame_of, kind_of, numbers_of
 from rio_uq.cli.columns import check_kind, choose_columns, without_empty
 from rio_uq.cli.console import UserError, note
 from rio_uq.cli.csv_file import CsvOptions
@@ -65,6 +65,7 @@ def read_training_data(
     X, _ = frame_of(rows, kinds, file.decimal)
     usable, columns = np.ones(len(X), dtype=bool), []
     for name in (target, *([] if prediction is None else [prediction])):
+        check_dots(name, rows.column(name), file.decimal)
         numbers, _, _ = numbers_of(rows.column(name), file.decimal)
         n_missing = int((usable & np.isnan(numbers)).sum())
         if 0 < n_missing < len(X):

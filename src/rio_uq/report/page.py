@@ -135,7 +135,7 @@ def page_data(report: Report) -> dict[str, Any]:
 
 def _of_rows(rows: Rows, chosen: Any) -> dict[str, Any]:
     return {
-        "row": chosen,
+        "row": rows.names_of(chosen),
         "y": rows.outcome[chosen],
         "yhat": rows.y_pred[chosen],
         "mean": rows.mean[chosen],

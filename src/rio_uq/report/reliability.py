@@ -57,6 +57,13 @@ class Coverage:
         is_far = np.abs(self.coverage - self.levels) > TOLERANCE
         return np.where(is_far & (self.high < self.levels), -1, np.where(is_far & (self.low > self.levels), 1, 0))
 
+    def is_surely_off(self, level: float, n_groups: int) -> bool:
+        """Clearly off, and by more than chance allows in any of so many groups."""
+        held = np.round(self.coverage * self.n_rows)
+        low, high = binomial_interval(held, np.full(len(held), self.n_rows), 1.0 - 0.05 / n_groups)
+        outside = (high < self.levels) | (low > self.levels)
+        return bool((outside & (self.off != 0))[np.isclose(self.levels, level)][0])
+
     def off_at(self, level: float) -> int:
         return int(self.off[np.isclose(self.levels, level)][0])
 
@@ -114,7 +121,12 @@ class Reliability:
 
     @property
     def is_uneven(self) -> bool:
-        """Whether more groups are clearly off than chance would have it: each is with a probability of 5 % at most."""
+        """Whether chance would have it: each group is clearly off with a probability of 5 % at most.
+
+        More groups are off than that allows, or one is by so much that not even the worst of all groups would be.
+        """
+        if any(group.is_surely_off(self.level, self.n_groups) for _, group in self.exceptions):
+            return True
         return len(self.exceptions) > int(stats.binom.ppf(0.975, self.n_groups, 0.05))
 
     @property

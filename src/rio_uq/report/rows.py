@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,8 @@ class Rows:
         Whether the output part is a function of this prediction alone.
     groups : (n,) array of str or None
         Labels of the groups that error bars were calibrated by.
+    labels : (n,) array of object or None
+        What rows are called; 0 to n − 1 where nobody says.
     """
 
     outcome: Array
@@ -70,6 +73,7 @@ class Rows:
     relevance: Array
     is_curve: bool
     groups: NDArray[np.str_] | None = None
+    labels: NDArray[np.object_] | None = None
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -88,6 +92,13 @@ class Rows:
     def correction(self) -> Array:
         return self.mean - self.y_pred
 
+    def names_of(self, rows: Numbers) -> list[int | str]:
+        """What some rows are called."""
+        if self.labels is None:
+            return [int(row) for row in rows]
+        found = self.labels[rows].tolist()
+        return [int(name) if isinstance(name, Integral) else shortened(str(name), LONGEST_NAME) for name in found]
+
     def inside_of(self, level: float) -> NDArray[np.bool_] | None:
         """Whether intervals of that level hold the outcomes, (n,); None if the calibration has no such intervals."""
         (place,) = np.nonzero(np.isclose(self.levels, level))
@@ -95,13 +106,21 @@ class Rows:
 
 
 def gather(
-    rio: Any, X: Any, y: Any, features: Array, prediction: Array, *, groups: Any = None, output: int | None = None
+    rio: Any,
+    X: Any,
+    y: Any,
+    features: Array,
+    prediction: Array,
+    *,
+    groups: Any = None,
+    output: int | None = None,
+    row_labels: Any = None,
 ) -> Rows:
     """Ask a fitted regressor about rows whose outcomes are known.
 
     Parameters
     ----------
-    rio, X, y, groups, output : as in `write_report`
+    rio, X, y, groups, output, row_labels : as in `write_report`
     features, prediction : (n, d), (n, q) arrays
         What the GP sees of X, and the model's predictions.
     """
@@ -136,7 +155,17 @@ def gather(
         relevance[order, chosen],
         n_outputs == 1,
         None if groups is None else np.array([shortened(str(label), LONGEST_NAME) for label in groups]),
+        None if row_labels is None else _check_labels(row_labels, n_rows),
     )
+
+
+def _check_labels(labels: Any, n_rows: int) -> NDArray[np.object_]:
+    names = list(labels)
+    if len(names) != n_rows:
+        raise ValueError(f"row_labels has to name every row: X has {n_rows} rows, and it has {len(names)} labels")
+    found = np.empty(n_rows, dtype=object)
+    found[:] = names
+    return found
 
 
 def supported_levels(calibration: Any) -> Array:

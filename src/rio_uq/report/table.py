@@ -65,12 +65,23 @@ class RowsToSee:
     answer: str
 
 
-def rows_to_see(rio: Any, X: Any, rows: Rows) -> RowsToSee:
-    """Choose the rows, and read the columns of X for them."""
+def rows_to_see(rio: Any, X: Any, rows: Rows, notes: Any = None) -> RowsToSee:
+    """Choose the rows, and read the columns of notes and of X for them."""
     uncertain, corrected = largest(rows.std), largest(np.abs(rows.correction))
     both = np.union1d(uncertain, corrected)
     columns = shown_columns(rio, X, both, rows, MOST_COLUMNS)
+    if notes is not None:
+        columns = _with_notes(columns, notes, both, len(rows))
     return RowsToSee(both, np.isin(both, uncertain), np.isin(both, corrected), columns, _answer(rows))
+
+
+def _with_notes(columns: ShownColumns, notes: Any, chosen: Numbers, n_rows: int) -> ShownColumns:
+    if len(notes) != n_rows:
+        raise ValueError(f"notes has to have a row for each of X, {n_rows}; it has {len(notes)}")
+    part = _safe_indexing(notes, chosen)
+    values = [list(_safe_indexing(part, place, axis=1)) for place in range(part.shape[1])]
+    names = [shortened(str(name), LONGEST_NAME) for name in notes.columns]
+    return ShownColumns([*names, *columns.names], [*cells(values), *columns.values], columns.n_hidden)
 
 
 def largest(values: Array, most: int = ROWS_OF_A_KIND) -> Numbers:
@@ -84,9 +95,10 @@ def _answer(rows: Rows) -> str:
     wide = int((rows.std > 2.0 * typical).sum())
     is_wide = f"{counted(wide, 'row has', 'rows have')}" if wide else "No row has"
     change = rows.correction[corrected]
+    first, second = rows.names_of(np.array([uncertain, corrected]))
     return (
-        f"{is_wide} a standard deviation of more than twice the median ({measured(typical)}). Row {uncertain} is the "
-        f"most uncertain, with {measured(float(rows.std[uncertain]))}; row {corrected} the most corrected, from "
+        f"{is_wide} a standard deviation of more than twice the median ({measured(typical)}). Row {first} is the "
+        f"most uncertain, with {measured(float(rows.std[uncertain]))}; row {second} the most corrected, from "
         f"{number(rows.y_pred[corrected], 4)} {'up' if change > 0 else 'down'} to {number(rows.mean[corrected], 4)}."
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,9 @@ def write_report(
     groups: Any = None,
     output: int | None = None,
     title: str | None = None,
+    row_labels: Any = None,
+    notes: Any = None,
+    notices: Sequence[str] = (),
     random_state: Any = 0,
 ) -> Path:
     """Write a page that shows what RIO does to a model, on rows that neither of them has seen.
@@ -94,6 +98,12 @@ def write_report(
     output : int, optional
         Which of several outputs the report is about.
     title : str, optional
+    row_labels : sequence of n numbers or texts, optional
+        What the page calls the rows; 0 to n − 1 by default.
+    notes : DataFrame of n rows, optional
+        Columns that the table shows and no model sees: an id, a name.
+    notices : sequence of str
+        What a reader should know first, beside what the report finds itself.
     random_state : int, RandomState or None
         For bootstrap resamples, and for the rows that are plotted.
 
@@ -118,7 +128,7 @@ def write_report(
     """
     target = _check_path(path)
     pages = environment()
-    report = _examine(rio, X, y, y_pred, groups, output, title, random_state)
+    report = _examine(rio, X, y, y_pred, groups, output, title, row_labels, notes, notices, random_state)
     with written_in_one_step(target) as file:
         file.write(render(pages, report).encode())
     return target
@@ -134,11 +144,21 @@ def _check_path(path: str | os.PathLike[str]) -> Path:
 
 
 def _examine(
-    rio: Any, X: Any, y: Any, y_pred: Any, groups: Any, output: int | None, title: str | None, random_state: Any
+    rio: Any,
+    X: Any,
+    y: Any,
+    y_pred: Any,
+    groups: Any,
+    output: int | None,
+    title: str | None,
+    row_labels: Any,
+    notes: Any,
+    notices: Sequence[str],
+    random_state: Any,
 ) -> Report:
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     features, prediction = rio._inputs(X, y_pred)
-    rows = gather(rio, X, y, features, prediction, groups=groups, output=output)
+    rows = gather(rio, X, y, features, prediction, groups=groups, output=output, row_labels=row_labels)
     sample = np.sort(rng.choice(len(rows), min(len(rows), PLOTTED_ROWS), replace=False))
     summary = rio.summary(_safe_indexing(X, sample), y_pred=prediction[sample])
     model = _model_name(rio)
@@ -152,9 +172,9 @@ def _examine(
         comparison=compare(rows, rng),
         reliability=measure_reliability(rows),
         errors=measure_errors(rows, summary, output or 0, rng),
-        table=rows_to_see(rio, X, rows),
+        table=rows_to_see(rio, X, rows, notes),
         rejection=measure_rejection(rows),
-        notices=_notices(rows, len(sample), share_of_known_rows(rio, features)),
+        notices=[*notices, *_notices(rows, len(sample), share_of_known_rows(rio, features))],
         is_conformal=rio.calibration_ is not None and not rio.calibration_.is_normal,
     )
 
