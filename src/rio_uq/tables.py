@@ -29,6 +29,14 @@ def require(module: str, extra: str) -> Any:
         raise ImportError(f"this needs {package}, which is not installed: pip install 'rio-uq[{extra}]'") from error
 
 
+def _scan_options(data: Any) -> dict[str, Any]:
+    """For Parquet: read row groups when their turn comes; by default Arrow reads as far ahead as it can."""
+    dataset = require("pyarrow.dataset", "parquet")
+    if not isinstance(getattr(data, "format", None), dataset.ParquetFileFormat):
+        return {}
+    return {"fragment_scan_options": dataset.ParquetFragmentScanOptions(pre_buffer=False)}
+
+
 def _block_rows(asked: int | None, n_columns: int) -> int:
     return asked or int(np.clip(BLOCK_NUMBERS // max(1, n_columns), 1024, BLOCK_ROWS))
 
@@ -131,7 +139,12 @@ class ArrowRows:
         pyarrow = require("pyarrow", "parquet")
         block_rows = _block_rows(self.block_rows, len(columns))
         batches = self._dataset.to_batches(
-            columns=columns, filter=self.filter, batch_size=block_rows, batch_readahead=2, fragment_readahead=1
+            columns=columns,
+            filter=self.filter,
+            batch_size=block_rows,
+            batch_readahead=2,
+            fragment_readahead=1,
+            **_scan_options(self._dataset),
         )
         held, n_held = [], 0
         for batch in batches:
