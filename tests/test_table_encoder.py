@@ -78,11 +78,11 @@ def test_a_gap_where_there_was_none_is_refused(table):
     encoder = TableEncoder(["size"]).fit(table)
     with pytest.raises(ValueError, match=r"'size' has no usable number in 1 rows \(2\), and had one in every row"):
         encoder.transform(pd.DataFrame({"size": [0.0, 1.0, np.nan]}))
-    with pytest.raises(ValueError, match="no usable number in 1 rows .* such as 'much', and held numbers in fit"):
+    with pytest.raises(ValueError, match=r"no usable number in 1 rows .* such as 'much', and held numbers in fit"):
         encoder.transform(pd.DataFrame({"size": ["0.5", "much"]}))
-    for encoder in (encoder, TableEncoder(["size"]).fit(pd.DataFrame({"size": [0.0, np.nan]}))):
+    for other in (encoder, TableEncoder(["size"]).fit(pd.DataFrame({"size": [0.0, np.nan]}))):
         with pytest.raises(ValueError, match=r"'size' is infinite in 1 rows \(2\): replace"):
-            encoder.transform(pd.DataFrame({"size": [0.0, 1.0, np.inf]}))
+            other.transform(pd.DataFrame({"size": [0.0, 1.0, np.inf]}))
 
 
 @pytest.mark.parametrize(
