@@ -322,7 +322,7 @@ def test_what_cannot_be_saved_is_said(data, folder):
     X, y = data
     with pytest.raises(NotFittedError):
         rio_uq.mlflow.save_model(quick(), folder)
-    rows = pd.DataFrame({"size": X[:, 0], "colour": "red"})
+    rows = pd.DataFrame({"size": X[:, 0], "day": pd.date_range("2024", periods=90)})
     with pytest.raises(ValueError, match="give some rows as X="):
         rio_uq.mlflow.save_model(quick(features=["size"]).fit(rows, y, y_pred=y), folder)
     rows = pd.DataFrame({"a": X[:, 0], "y_pred": X[:, 1]})

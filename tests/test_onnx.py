@@ -363,6 +363,8 @@ def test_a_base_with_an_input_for_each_column():
     model = onnx_model(by_column(["a", "b"]))
     y = model.predict(train) + np.sin(3.0 * train["b"].to_numpy())
     rio = fitted(train, y, None, estimator=model, features=["b", "a"])
+    with pytest.raises(ValueError, match="base: the model is not the one"):
+        export(rio, base=by_column(["b", "a"]))
     made = export(rio, base=by_column(["a", "b"]))
     assert [value.name for value in made.graph.input] == ["a", "b", "colour"]
     found = run(made, **{name: new[[name]].to_numpy() for name in ("a", "b", "colour")})

@@ -406,3 +406,99 @@ def test_pickle_and_joblib_still_work(data):
     buffer.seek(0)
     for other in (pickle.loads(pickle.dumps(rio)), joblib.load(buffer)):
         assert_same(rio, other, X)
+
+
+def colour_model(X):
+    return np.where(np.asarray(X["colour"], dtype=object) == "red", 1.0, 0.0)
+
+
+def always_two(X):
+    return np.full(len(X), 2.0)
+
+
+def gappy(X, n_gaps):
+    X = X.copy()
+    X[:n_gaps, 2] = np.nan
+    return X
+
+
+@pytest.mark.parametrize("n_gaps", [1, 58, 60])
+def test_a_wrong_model_is_found_out_where_rows_have_gaps(n_gaps, data, path):
+    X, y = gappy(data[0], n_gaps), data[1]
+    rio = regressor(features=[0, 1]).fit(X, y)
+    assert np.isnan(rio._sample.values).any() == (n_gaps > 52)
+    rio.save(path)
+    assert_same(rio, rio_uq.load(path, estimator=linear), X)
+    with pytest.raises(ValueError, match="not the one that was fitted"):
+        rio_uq.load(path, estimator=halves)
+
+
+def table_of(kind, X):
+    text = np.where(X[:, 1] > 0.5, "red", "blue").astype(object)
+    frame = {"size": X[:, 0], "number": np.arange(len(X)), "colour": text, "new": X[:, 2] > 0.5}
+    if kind.startswith("polars"):
+        table = pl.DataFrame({**frame, "colour": [None, *text[1:].tolist()]})
+        return table.with_columns(pl.col("colour").cast(pl.Categorical)) if kind == "polars categories" else table
+    frame = pd.DataFrame(frame)
+    frame.loc[0, "colour"] = None
+    if kind == "objects":
+        frame["colour"] = pd.Series([np.nan, None, *text[2:]], dtype=object)
+    if kind == "categories":
+        frame["colour"] = pd.Categorical(text, categories=["red", "green", "blue"], ordered=True)
+        frame["number"] = frame["number"].astype("category")
+    if kind == "nullable":
+        frame["number"] = frame["number"].astype("Int64").where(frame["number"] > 3)
+    return frame.set_index(frame.index + 7)
+
+
+@pytest.mark.parametrize("kind", ["text", "objects", "categories", "nullable", "polars", "polars categories"])
+def test_a_wrong_model_is_found_out_where_columns_are_text(kind, data, path):
+    X, y = table_of(kind, data[0]), data[1]
+    rio = regressor(features=["size"]).set_params(estimator=colour_model).fit(X, y)
+    rio.save(path)
+    other = rio_uq.load(path, estimator=colour_model)
+    assert other._sample.rebuilt().equals(rio._sample.rebuilt())
+    assert list(other._sample.rebuilt().dtypes) == list(X.dtypes)
+    with pytest.raises(ValueError, match="not the one that was fitted"):
+        rio_uq.load(path, estimator=always_two)
+    before = path.read_bytes()
+    other.save(path)
+    assert path.read_bytes() == before
+
+
+def test_a_model_that_cannot_be_checked_is_said(data, path):
+    X = pd.DataFrame({"size": data[0][:, 0], "day": pd.date_range("2024", periods=60)})
+    rio = regressor(features=["size"]).set_params(estimator=always_two).fit(X, data[1])
+    rio.save(path)
+    with pytest.warns(UserWarning, match="the model given to load could not be checked"):
+        rio_uq.load(path, estimator=always_two)
+    rio_uq.load(path, estimator=None)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("dtype", "datetime64[ns]"),
+        ("values", []),
+        ("values", [[1]] * 8),
+        ("values", ["a"] * 8),
+        ("values", [1.0]),
+        ("values", [1.0] * 9),
+        ("nan", [8]),
+        ("nan", ["a"]),
+        ("categories", ["a"]),
+        ("ordered", 1),
+        ("name", "colour"),
+        ("more", 1),
+    ],
+)
+def test_altered_tables_of_the_check_are_refused(key, value, data, path):
+    rio = regressor(features=["size"]).set_params(estimator=colour_model)
+    rio.fit(table_of("text", data[0]), data[1]).save(path)
+    content = archive.read_archive(path)
+    content.manifest["check"]["table"][0][key] = value
+    arrays = {name: values for name, values in content.arrays.items()}
+    manifest = {name: part for name, part in content.manifest.items() if name != "arrays"}
+    archive.write_archive(path, manifest, arrays, {}, overwrite=True)
+    with pytest.raises(FormatError, match="check"):
+        rio_uq.load(path, estimator=colour_model)

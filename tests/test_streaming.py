@@ -166,6 +166,17 @@ def test_predictions_stream_to_a_file(path, frame, tmp_path):
     band = rio.predict_interval(frame[NAMES], y_pred=frame["yhat"], confidence_level=0.9)
     np.testing.assert_allclose(written, np.column_stack([mean, std, band]), rtol=1e-9)
     assert list(written) == ["mean", "std", "lower", "upper"]
+    rio.predict_to_parquet(rows, output, y_pred="yhat", confidence_level=0.9, include_noise=False)
+    _, std = rio.predict(frame[NAMES], y_pred=frame["yhat"], return_std=True, include_noise=False)
+    np.testing.assert_allclose(pd.read_parquet(output), np.column_stack([mean, std, band]), rtol=1e-9)
+
+
+def test_the_model_is_asked_once_for_each_block(path, tmp_path):
+    model = Model()
+    rio = regressor(model).fit(ArrowRows(path, columns=NAMES), "y")
+    model.asked.clear()
+    rio.predict_to_parquet(ArrowRows(path, block_rows=500), tmp_path / "out.parquet", confidence_level=0.9)
+    assert model.asked == [500, 500]
 
 
 def test_several_outputs(frame, tmp_path):

@@ -2,6 +2,8 @@
 
 import json
 import zipfile
+from datetime import date
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -74,11 +76,13 @@ def test_rare_levels_share_a_column_and_unseen_ones_have_none():
 
 def test_a_gap_where_there_was_none_is_refused(table):
     encoder = TableEncoder(["size"]).fit(table)
-    for value in (np.nan, np.inf):
-        with pytest.raises(ValueError, match=r"'size' has no usable number in 1 rows \(2\)"):
-            encoder.transform(pd.DataFrame({"size": [0.0, 1.0, value]}))
-    with pytest.raises(ValueError, match="no usable number"):
+    with pytest.raises(ValueError, match=r"'size' has no usable number in 1 rows \(2\), and had one in every row"):
+        encoder.transform(pd.DataFrame({"size": [0.0, 1.0, np.nan]}))
+    with pytest.raises(ValueError, match=r"no usable number in 1 rows .* such as 'much', and held numbers in fit"):
         encoder.transform(pd.DataFrame({"size": ["0.5", "much"]}))
+    for other in (encoder, TableEncoder(["size"]).fit(pd.DataFrame({"size": [0.0, np.nan]}))):
+        with pytest.raises(ValueError, match=r"'size' is infinite in 1 rows \(2\): replace"):
+            other.transform(pd.DataFrame({"size": [0.0, 1.0, np.inf]}))
 
 
 @pytest.mark.parametrize(
@@ -86,6 +90,8 @@ def test_a_gap_where_there_was_none_is_refused(table):
     [
         ([f"name {i}" for i in range(30)], "30 different values in 30 rows"),
         (pd.date_range("2024", periods=30), "dates"),
+        (pd.date_range("2024", periods=30, tz="UTC"), "dates"),
+        ([date(2024, 1, 1), None] * 15, "dates"),
         ([np.nan] * 30, "empty in every row"),
         ([np.inf] * 30, "infinite"),
     ],
@@ -202,3 +208,36 @@ def test_columns_that_stay_as_they_are_go_into_a_graph_as_x():
     session = onnxruntime.InferenceSession(rio_uq.onnx.export(rio).SerializeToString())
     mean, *_ = session.run(None, {"X": X.to_numpy(), "y_pred": X[["a"]].to_numpy()})
     np.testing.assert_allclose(mean[:, 0], rio.predict(X, y_pred=X.a), rtol=1e-9)
+
+
+@pytest.mark.parametrize("has_gap", [False, True])
+def test_categories_are_categories_whatever_their_levels(has_gap):
+    numbers = [3, 1, 3, None if has_gap else 1]
+    frame = pd.DataFrame({"x": pd.Categorical(numbers)})
+    encoder = TableEncoder().fit(frame)
+    assert encoder.feature_names_out_ == ["x=1", "x=3", *(["x=(missing)"] if has_gap else [])]
+    np.testing.assert_array_equal(encoder.transform(frame)[:, :2], [[0, 1], [1, 0], [0, 1], [not has_gap, 0]])
+    other = pl.DataFrame({"x": pl.Series(["3", "1"], dtype=pl.Categorical)})
+    np.testing.assert_array_equal(encoder.transform(other)[:, :2], [[0, 1], [1, 0]])
+
+
+def test_decimals_are_numbers():
+    frame = pd.DataFrame({"x": [Decimal("1.5"), None, Decimal("2.5")]})
+    np.testing.assert_array_equal(TableEncoder().fit_transform(frame), [[1.5, 0], [2.0, 1], [2.5, 0]])
+
+
+def test_names_that_cannot_be_stored_or_told_apart_are_refused(table):
+    with pytest.raises(TypeError, match=r"have to be text; got 0, 1: X.columns ="):
+        TableEncoder().fit(pd.DataFrame(np.eye(2)))
+    twice = table[["size", "age", "size"]]
+    with pytest.raises(ValueError, match="a name of its own; there are several of 'size'"):
+        TableEncoder().fit(twice)
+    with pytest.raises(ValueError, match="there are several of 'size'"):
+        TableEncoder(["size", "size"]).fit(table)
+    with pytest.raises(ValueError, match="there are several of 'size'"):
+        TableEncoder(["size"]).fit(table).transform(twice)
+
+
+def test_features_have_names_of_their_own():
+    frame = pd.DataFrame({"a": [1.0, None], "a is missing": [0.0, 1.0]})
+    assert TableEncoder().fit(frame).feature_names_out_ == ["a", "a is missing", "a is missing (2)"]

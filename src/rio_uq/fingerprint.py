@@ -13,8 +13,12 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from rio_uq import base_model
+from rio_uq.sample_table import SampleTable, sample_table
 
 MOST_ROWS, MOST_NUMBERS = 8, 1_000_000
+LOOKED_AT = 64
+"""Rows that are looked at for each one that is kept, where some have gaps."""
+
 LIBRARIES = ("numpy", "pandas", "polars")
 
 OF_SPREAD, OF_SIZE = 1e-4, 1e-5
@@ -48,8 +52,10 @@ class SampleRows:
         return library.DataFrame(dict(zip(columns, self.values.T, strict=True)))
 
 
-def sample_rows(X: Any) -> SampleRows | None:
-    """Some rows of an array or a frame of numbers; None where X is something else."""
+def sample_rows(X: Any) -> SampleRows | SampleTable | None:
+    """Some rows of an array of numbers or of a frame, without gaps if there are such; None where X is something else,
+    or has a column that no plain values can be made of, such as dates.
+    """
     library = type(X).__module__.split(".")[0]
     if library not in LIBRARIES or isinstance(X, np.ma.MaskedArray) or len(np.shape(X)) < 2:
         return None
@@ -58,18 +64,41 @@ def sample_rows(X: Any) -> SampleRows | None:
         return None
     n_rows, n_numbers = _num_samples(X), int(np.prod(np.shape(X)[1:]))
     n_kept = min(n_rows, MOST_ROWS, MOST_NUMBERS // n_numbers) if n_numbers else 0
-    chosen = np.unique(np.linspace(0, n_rows - 1, n_kept).round().astype(int))
-    values = _numbers(_safe_indexing(X, chosen)) if len(chosen) else None
+    if not n_kept:
+        return None
+    rows = _safe_indexing(X, _spread(n_rows, n_kept))
+    values = _numbers(rows)
+    if values is None:
+        return None if columns is None else sample_table(rows, library)
+    if not np.isfinite(values).all():
+        values = _finite_first(_numbers(_safe_indexing(X, _spread(n_rows, n_kept * LOOKED_AT))), n_kept)
     return None if values is None else SampleRows(values, library if columns else "numpy", columns)
 
 
+def _spread(n_rows: int, n_chosen: int) -> NDArray[np.intp]:
+    """Numbers of rows, from the first to the last."""
+    return np.unique(np.linspace(0, n_rows - 1, min(n_chosen, n_rows)).round().astype(int))
+
+
+def _finite_first(values: NDArray[Any] | None, n_kept: int) -> NDArray[Any] | None:
+    """Some of the rows, in their order: the others only if too few are without gaps."""
+    if values is None:
+        return None
+    finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
+    whole, rest = np.flatnonzero(finite), np.flatnonzero(~finite)
+    n_whole = min(n_kept, len(whole))
+    n_rest = min(n_kept - n_whole, len(rest))
+    chosen = [some[_spread(len(some), n)] for some, n in ((whole, n_whole), (rest, n_rest)) if n]
+    return np.ascontiguousarray(values[np.sort(np.concatenate(chosen))])
+
+
 def _numbers(rows: Any) -> NDArray[Any] | None:
-    """In their own dtype, or float where columns differ; None if they are no numbers, or not finite."""
+    """In their own dtype, or float where columns differ; None if they are no numbers."""
     values = np.asarray(rows)
     if values.dtype == object and hasattr(rows, "columns"):
         kinds = {np.asarray(rows[name]).dtype.kind for name in rows.columns}
         values = values.astype(float) if kinds <= set("biuf") else values
-    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8 or not np.isfinite(values).all():
+    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
         return None
     return np.ascontiguousarray(values)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any
 
 import numpy as np
@@ -215,7 +216,16 @@ def _columns_if_plain(extract: Any) -> Any:
 
 def _check_base(rio: Any, base: Part) -> None:
     """Raise unless the base predicts what the model does, where there is a model to ask."""
-    if rio.estimator_ is not None and rio._sample is not None:
+    if rio.estimator_ is None:
+        return
+    if rio._sample is None:
+        warnings.warn(
+            "base could not be compared with the model, for the regressor keeps no rows to ask them for: "
+            "make sure that it is the same",
+            UserWarning,
+            stacklevel=4,
+        )
+    else:
         expected = predictions_of(rio, rio.estimator_, rio._sample.rebuilt())
         check_model(rio, open_model("base", "onnx", base.plain.SerializeToString()), expected, "base")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,10 @@ from rio_uq import base_model
 from rio_uq.archive import FORMAT, FORMAT_VERSION, Archive, read_archive, write_archive
 from rio_uq.explain import KnownRows
 from rio_uq.features import Extractor, Transformed
-from rio_uq.fingerprint import LIBRARIES, SampleRows, check_model, disagreement, predictions_of
+from rio_uq.fingerprint import LIBRARIES, MOST_ROWS, SampleRows, check_model, disagreement, predictions_of
 from rio_uq.model_files import KINDS, kind_of, open_model, read_model
 from rio_uq.options import check_options
+from rio_uq.sample_table import DTYPES, SampleTable, read_table, write_table
 from rio_uq.stored_features import NotPlainError, as_plain, read_extractor, write_extractor
 from rio_uq.stored_fields import Array, Arrays, Fields, member
 from rio_uq.stored_gp import read_calibration, read_gp, write_calibration, write_gp
@@ -58,8 +60,9 @@ class PersistenceMixin:
         """Write what was learnt to a file that `rio_uq.load` reads, without pickle.
 
         The model is not part of it, unless a file of its own tool is put inside. What it predicts for a few training
-        rows is stored, so that `rio_uq.load` knows it again. The file holds training rows: exact inference needs all of
-        them, sparse inference and `summary` some.
+        rows is stored, so that `rio_uq.load` knows it again; not where X is neither an array of numbers nor a frame, or
+        a frame with dates and the like: `rio_uq.load` then warns. The file holds training rows: exact inference needs
+        all of them, sparse inference and `summary` some.
 
         Parameters
         ----------
@@ -106,7 +109,9 @@ def load(
     path : path
     estimator : estimator, callable or None
         The model, which has to predict what it did for a few rows that are stored. By default the one inside the file,
-        if there is one. None for a regressor that is given ``y_pred``.
+        if there is one. None for a regressor that is given ``y_pred``. A UserWarning says so where there are no such
+        rows, so that the model could not be checked: X was neither an array of numbers nor a frame, or a frame with
+        dates and the like.
     trusted : sequence of str
         Names of types that a skops file inside may hold beside those that skops knows to be safe.
     **parameters
@@ -136,7 +141,8 @@ def load(
         rio.metadata_ = dict(manifest.child("metadata").left)
     manifest.finish()
     arrays.finish()
-    if not isinstance(estimator, str) or estimator != STORED:
+    is_given = not isinstance(estimator, str) or estimator != STORED
+    if is_given:
         model = estimator
     else:
         model = (
@@ -145,7 +151,7 @@ def load(
             else open_model(f"{archive.path}, member model.{stored_model[0]}", *stored_model, trusted)
         )
     rio.estimator = rio.estimator_ = _fitted_model(model)
-    _check_agreement(rio, archive.path, check)
+    _check_agreement(rio, archive.path, check, is_given=is_given and model is not None)
     return rio
 
 
@@ -289,14 +295,16 @@ def _read_state(rio: RIORegressor, manifest: Fields, arrays: Arrays, features: A
 
 
 def _write_check(rio: Any, model: Any, put: Any) -> dict[str, Any] | None:
-    sample: SampleRows | None = rio._sample
-    if sample is None:
+    sample: SampleRows | SampleTable | None = rio._sample
+    if sample is None or (isinstance(sample, SampleTable) and not sample.is_known_here):
         return None
     rows = sample.rebuilt()
-    put("check/rows", sample.values)
     put("check/features", rio._features(rows))
     if model is not None:
         put("check/y_pred", predictions_of(rio, model, rows))
+    if isinstance(sample, SampleTable):
+        return {"library": sample.library, "table": write_table(sample), "has_model": model is not None}
+    put("check/rows", sample.values)
     columns = None if sample.columns is None else list(sample.columns)
     return {"library": sample.library, "columns": columns, "has_model": model is not None}
 
@@ -306,19 +314,29 @@ def _read_check(rio: RIORegressor, fields: Fields | None, arrays: Arrays) -> tup
     rio._sample = None
     if fields is None:
         return None
-    rows = arrays.take("check/rows")
-    library = fields.text("library", LIBRARIES)
-    columns = None if fields.left.get("columns", ...) is None else tuple(fields.texts("columns"))
-    fields.left.pop("columns", None)
-    if rows.ndim < 2 or not len(rows) or not np.isfinite(rows).all():
-        arrays.fail("check/rows", "rows have to be at least one, of finite numbers")
-    if (columns is None) != (library == "numpy") or (columns is not None and len(columns) != rows.shape[1]):
-        fields.fail("has to name each column of a frame", "columns")
-    rio._sample = SampleRows(rows, library, columns)
-    features = arrays.floats("check/features", len(rows), None)
-    y_pred = arrays.floats("check/y_pred", len(rows), rio._n_outputs) if fields.flag("has_model") else None
+    rio._sample = _read_sample(fields, arrays)
+    n_rows = len(rio._sample.columns[0].values if isinstance(rio._sample, SampleTable) else rio._sample.values)
+    features = arrays.floats("check/features", n_rows, None)
+    y_pred = arrays.floats("check/y_pred", n_rows, rio._n_outputs) if fields.flag("has_model") else None
     fields.finish()
     return features, y_pred
+
+
+def _read_sample(fields: Fields, arrays: Arrays) -> SampleRows | SampleTable:
+    library = fields.text("library", LIBRARIES)
+    if "table" in fields.left:
+        columns_of_table = fields.children("table")
+        if library not in DTYPES or not columns_of_table:
+            fields.fail("has to have the columns of a frame", "table")
+        return read_table(columns_of_table, library, MOST_ROWS)
+    rows = arrays.take("check/rows")
+    columns = None if fields.left.get("columns", ...) is None else tuple(fields.texts("columns"))
+    fields.left.pop("columns", None)
+    if rows.ndim < 2 or not len(rows):
+        arrays.fail("check/rows", "rows have to be at least one, of numbers")
+    if (columns is None) != (library == "numpy") or (columns is not None and len(columns) != rows.shape[1]):
+        fields.fail("has to name each column of a frame", "columns")
+    return SampleRows(rows, library, columns)
 
 
 def _take_model(manifest: Fields, archive: Archive) -> tuple[str, bytes] | None:
@@ -342,8 +360,18 @@ def _fitted_model(model: Any) -> Any:
     return base_model.fitted(model, None, np.empty(0), None)
 
 
-def _check_agreement(rio: Any, path: str, check: tuple[Array, Array | None] | None) -> None:
-    if check is None:
+def _check_agreement(rio: Any, path: str, check: tuple[Array, Array | None] | None, *, is_given: bool) -> None:
+    """Raise unless features and model are those of the file; warn where a model that was given cannot be checked."""
+    is_table = isinstance(rio._sample, SampleTable)
+    if check is None or (is_table and not rio._sample.is_known_here):
+        if is_given:
+            reason = "it holds no rows of X" if check is None else f"its rows of X need {rio._sample.library}"
+            warnings.warn(
+                f"{path}: the model given to load could not be checked, for {reason}: make sure that it is the one "
+                "that was fitted",
+                UserWarning,
+                stacklevel=3,
+            )
         return
     features, y_pred = check
     if isinstance(rio._extract, Transformed):

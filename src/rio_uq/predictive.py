@@ -277,14 +277,18 @@ class PredictiveMixin:
         new_axes = (..., *[None] * probabilities.ndim)
         return self._shaped((self._base(prediction) + mean)[new_axes] + scores * std[new_axes])
 
-    def _error_bars(self, X: Any, level: float, y_pred: Any, groups: Any) -> tuple[Array, Array, Array, Array]:
-        """Mean, std, and the ends of intervals, each (n, q), with one look at the model and at the GP."""
+    def _error_bars(
+        self, X: Any, level: float, y_pred: Any, groups: Any, *, include_noise: bool = True
+    ) -> tuple[Array, Array, Array, Array]:
+        """Mean, std, and the ends of intervals, each (n, q), with one look at the model; intervals include noise."""
         features, prediction = self._inputs(X, y_pred)
         members = self._calibration.members(groups, len(prediction))
         scores = self._calibration.quantiles(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]))[members]
         mean, std = self._mean_and_std(features, prediction)
         mean = self._base(prediction) + mean
         lower, upper = (mean + scores[..., end] * std for end in (0, 1))
+        if not include_noise:
+            std = self._mean_and_std(features, prediction, include_noise=False)[1]
         return mean, self._std_factor(groups, len(prediction)) * std, lower, upper
 
     def predict_dist(self, X: Any, *, y_pred: Any = None, groups: Any = None) -> Any:

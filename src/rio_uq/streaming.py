@@ -36,6 +36,9 @@ ROLES = ("y", "y_pred", "sample_weight", "held_out", "groups")
 """What is known of rows beside X, in the order in which fit has it."""
 
 
+OUTPUTS = ("mean", "std", "lower", "upper")
+
+
 def by_parts(method: Method) -> Method:
     """A method that says something of each row of X, for an X that is not in memory too: part by part."""
 
@@ -124,12 +127,12 @@ class StreamingMixin:
             raise ValueError(f"the predictions would replace the rows that they are for: {os.fspath(output)!r} is X")
 
         def columns_of(rio: Any, part: Part) -> dict[str, NDArray[Any]]:
-            mean, std = rio.predict(part.X, **part.given, return_std=True, include_noise=include_noise)
-            columns = {"mean": mean, "std": std}
-            if confidence_level is not None:
-                band = rio.predict_interval(part.X, **part.given, confidence_level=confidence_level)
-                columns |= {"lower": band[..., 0], "upper": band[..., 1]}
-            return _flat(columns)
+            if confidence_level is None:
+                found = rio.predict(part.X, **part.given, return_std=True, include_noise=include_noise)
+                return _flat(dict(zip(("mean", "std"), found, strict=True)))
+            known = (part.given.get(name) for name in ("y_pred", "groups"))
+            bars = rio._error_bars(part.X, float(confidence_level), *known, include_noise=include_noise)
+            return _flat({name: rio._shaped(values) for name, values in zip(OUTPUTS, bars, strict=True)})
 
         with parquet_writer(output) as append:
             for columns in source.each(columns_of, self):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from typing import Any, Self
 
 import numpy as np
@@ -149,6 +151,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         names = list(_columns_of(X)) if self.columns is None else list(self.columns)
         if not names:
             raise ValueError("there are no columns to encode: name at least one")
+        _check_names(names)
         self.columns_ = [self._learn(name, _column(X, name)) for name in names]
         return self
 
@@ -160,10 +163,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             values = _column(X, column.name)
             rows = np.flatnonzero(column.bad_rows(values))
             if len(rows):
-                raise ValueError(
-                    f"column {column.name!r} has no usable number in {len(rows)} rows ({named(rows.tolist())}), and "
-                    "had one in every row in fit: remove or fill these rows, or fit on a table with gaps in it"
-                )
+                raise ValueError(_complaint(column.name, values, rows))
             encoded.append(column.encode(values))
         return np.hstack(encoded)
 
@@ -173,7 +173,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     @property
     def feature_names_out_(self) -> list[str]:
         check_is_fitted(self)
-        return [name for column in self.columns_ for name in column.encoded_names()]
+        return _distinct([name for column in self.columns_ for name in column.encoded_names()])
 
     @property
     def is_plain(self) -> bool:
@@ -204,6 +204,45 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         frequent = sorted(counts, key=lambda level: (-counts[level], level))
         n_kept = len(frequent) if len(frequent) <= self.max_levels else self.max_levels
         return CategoryColumn(name, tuple(sorted(frequent[:n_kept])), len(frequent) > n_kept, n_texts < len(texts))
+
+
+def _check_names(names: list[Any]) -> None:
+    others = [name for name in names if not isinstance(name, str)]
+    if others:
+        raise TypeError(
+            f"names of columns have to be text; got {named(others)}: X.columns = X.columns.astype(str), say"
+        )
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(f"each column has to have a name of its own; there are several of {named(repeated)}")
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """The same names, with a number behind those that were there before."""
+    found: dict[str, None] = {}
+    for name in names:
+        other, count = name, 1
+        while other in found:
+            count += 1
+            other = f"{name} ({count})"
+        found[other] = None
+    return list(found)
+
+
+def _complaint(name: str, values: Any, rows: NDArray[np.intp]) -> str:
+    """What is wrong with rows of a column of numbers."""
+    numbers, missing = _numbers(values)
+    infinite = np.flatnonzero(np.isinf(numbers))
+    if len(infinite):
+        return (
+            f"column {name!r} is infinite in {len(infinite)} rows ({named(infinite.tolist())}): replace these numbers, "
+            "or remove the rows"
+        )
+    where = f"column {name!r} has no usable number in {len(rows)} rows ({named(rows.tolist())})"
+    if missing[rows].all():
+        return f"{where}, and had one in every row in fit: remove or fill these rows, or fit on a table with gaps in it"
+    example = np.asarray(values, dtype=object)[rows[~missing[rows]][0]]
+    return f"{where}, such as {example!r}, and held numbers in fit: make numbers of them, or remove the rows"
 
 
 def _learn_numbers(name: str, values: Any) -> NumberColumn:
@@ -240,17 +279,27 @@ def _columns_of(X: Any) -> Any:
 def _column(X: Any, name: str) -> Any:
     if name not in _columns_of(X):
         raise ValueError(f"X has no column {name!r}: its columns are {named(list(X.columns))}")
+    _check_names([other for other in X.columns if other == name])
     return X[name]
 
 
+def _is_categorical(values: Any) -> bool:
+    """Whether a column of pandas or polars says so itself, whatever its levels are."""
+    return str(getattr(values, "dtype", "")).startswith(("category", "Categorical", "Enum"))
+
+
 def _kind(values: Any) -> str:
+    if _is_categorical(values):
+        return "categories"
     array = np.asarray(values)
     if array.dtype.kind in "mM":
         return "dates"
     if array.dtype.kind in "iuf":
         return "numbers"
     known = [value for value in array.tolist() if not _is_missing(value)]
-    is_number = all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
+    if any(isinstance(value, datetime.date | datetime.time | datetime.timedelta) for value in known):
+        return "dates"
+    is_number = all(isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in known)
     return "numbers" if is_number else "categories"
 
 
@@ -274,7 +323,12 @@ def _float(value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         return float("nan")
+    except OverflowError:  # an integer beyond the largest float
+        return float("inf")
 
 
 def _texts(values: Any) -> list[str | None]:
+    if hasattr(values, "cat") and hasattr(values.cat, "codes"):  # of pandas: gaps would make floats of whole numbers
+        levels = [str(level) for level in values.cat.categories]
+        return [None if code < 0 else levels[code] for code in values.cat.codes]
     return [None if _is_missing(value) else str(value) for value in np.asarray(values, dtype=object).tolist()]
