@@ -497,7 +497,7 @@ def test_altered_tables_of_the_check_are_refused(key, value, data, path):
     rio.fit(table_of("text", data[0]), data[1]).save(path)
     content = archive.read_archive(path)
     content.manifest["check"]["table"][0][key] = value
-    arrays = {name: values for name, values in content.arrays.items()}
+    arrays = dict(content.arrays)
     manifest = {name: part for name, part in content.manifest.items() if name != "arrays"}
     archive.write_archive(path, manifest, arrays, {}, overwrite=True)
     with pytest.raises(FormatError, match="check"):
