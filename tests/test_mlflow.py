@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
@@ -307,6 +307,10 @@ def test_types_that_skops_does_not_know(data, folder):
         ({"X": np.full((5, 3), np.nan)}, ValueError, "contains NaN"),
         ({"X": np.zeros((0, 3))}, ValueError, "0 sample"),
         ({"no_such_option": 1}, TypeError, "no_such_option"),
+        ({"code_paths": ["no/such/file.py"]}, Exception, "no/such"),
+        ({"pickle": True, "base": "model.onnx"}, ValueError, "pickle=True holds the model as well"),
+        ({"X": np.ones((5, 3)), "y_pred": np.zeros(3)}, ValueError, r"y_pred should have shape \(5,\)"),
+        ({"X": np.ones((5, 3)), "groups": ["a"]}, ValueError, r"groups has to have shape \(5,\)"),
     ],
 )
 def test_errors_leave_nothing_behind(options, error, message, data, folder, monkeypatch, tmp_path):
@@ -315,7 +319,39 @@ def test_errors_leave_nothing_behind(options, error, message, data, folder, monk
     rio = quick(Ridge()).fit(*data)
     with pytest.raises(error, match=message):
         rio_uq.mlflow.save_model(rio, folder, **options)
-    assert not folder.exists() or not list(folder.iterdir())
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["empty"]
+    assert not list((tmp_path / "empty").iterdir())
+
+
+def test_a_folder_that_is_not_empty_stays(data, folder):
+    rio = quick(Ridge()).fit(*data)
+    folder.mkdir()
+    assert_same(saved(rio, folder).predict(data[0]), expected(rio, data[0]))
+    with pytest.raises(FileExistsError, match="is no empty folder"):
+        rio_uq.mlflow.save_model(rio, folder)
+    saved(rio, folder.parent / "new" / "deep" / "model")
+
+
+@pytest.mark.parametrize("levels", [["red", "blue", "green"], [3, 1, 2]])
+def test_categories_stay_categories(levels, data, folder):
+    X, y = data
+    rows = pd.DataFrame({"size": X[:, 0], "kind": pd.Categorical(np.array(levels)[np.arange(90) % 2], levels)})
+    model = HistGradientBoostingRegressor(categorical_features="from_dtype", max_iter=5).fit(rows, y)
+    rio = quick(model, features=TableEncoder()).fit(rows[:60], y[:60])
+    function = saved(rio, folder, X=rows[60:], pickle=True)
+    plain = rows[60:].assign(kind=rows["kind"].astype(type(levels[0]))).reset_index(drop=True)
+    assert_same(function.predict(plain), expected(rio, rows[60:]))
+
+
+def test_metrics_are_logged_with_a_model_only(data, tmp_path, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
+    number = mlflow.create_experiment("rio", artifact_location=(tmp_path / "a").as_uri())
+    rio = quick(Ridge()).fit(*data)
+    with mlflow.start_run(experiment_id=number) as run:
+        for wrong in ({"name": "a/b:c"}, {"no_such_option": 1}):
+            with pytest.raises((TypeError, mlflow.exceptions.MlflowException)):
+                rio_uq.mlflow.log_model(rio, X=data[0], y=data[1], **wrong)
+    assert mlflow.get_run(run.info.run_id).data.metrics == {}
 
 
 def test_what_cannot_be_saved_is_said(data, folder):

@@ -373,3 +373,48 @@ def test_predictions_never_replace_their_own_rows(path, frame, tmp_path):
         with pytest.raises(ValueError, match="would replace the rows that they are for"):
             rio.predict_to_parquet(X, tmp_path / name)
         assert (tmp_path / name).read_bytes() == before
+
+
+def test_things_of_arrow_that_are_no_rows_are_said(path, frame):
+    rio = regressor().fit(ArrowRows(path, columns=NAMES), "y", y_pred="yhat")
+    for X in (pa.Table.from_pandas(frame).to_reader(), pq.ParquetFile(path)):
+        with pytest.raises(TypeError, match=rf"X is a {type(X).__name__} of pyarrow, and rows come as a path"):
+            rio.predict(X, y_pred="yhat")
+        with pytest.raises(TypeError, match=rf"X is a {type(X).__name__} of pyarrow"):
+            regressor().fit(X, "y", y_pred="yhat")
+    with pytest.raises(TypeError, match=r"filter has to be an expression of pyarrow.*got 'a>1'"):
+        ArrowRows(path, filter="a>1")
+
+
+def test_score_takes_outcomes_in_memory(path, frame):
+    model = LinearRegression().fit(frame[NAMES], frame["y"])
+    rio = regressor(model).fit(path, "y")
+    assert rio.score(path, frame["y"]) == pytest.approx(rio.score(frame[NAMES], frame["y"]))
+    with pytest.raises(TypeError, match="y has to be an array in score, and not the name of a column"):
+        rio.score(path, "y")
+
+
+class RefusedError(ValueError):
+    """Of a user's own."""
+
+
+class CodedError(TypeError):
+    def __init__(self, code, text):
+        super().__init__(f"{code}: {text}")
+
+
+def test_errors_of_a_model_stay_of_their_kind(path):
+    def refuse(X):
+        raise RefusedError("not today")
+
+    def code(X):
+        raise CodedError(7, "not today")
+
+    rio = regressor(Model()).fit(ArrowRows(path, columns=NAMES), "y")
+    rio.estimator_ = refuse
+    with pytest.raises(RefusedError, match=r"in rows 0 to 999 of .*: not today"):
+        rio.predict(path)
+    rio.estimator_ = code
+    with pytest.raises(CodedError, match="7: not today") as caught:
+        rio.predict(path)
+    assert "in rows 0 to 999" in caught.value.__notes__[0]

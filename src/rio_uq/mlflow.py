@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from rio_uq import metrics
+from rio_uq import base_model, metrics
 from rio_uq.parcel import REGRESSOR, has_model, read_parcel, requirements, write_parcel
 from rio_uq.persistence import STORED
 from rio_uq.pyfunc import ErrorBars, InputForm
-from rio_uq.validation import check_flag, check_levels, check_regressor
+from rio_uq.validation import check_flag, check_groups, check_levels, check_regressor
 
 MODULE, FORM = "rio_uq.mlflow", "form.json"
 EXAMPLE_ROWS = 5
@@ -56,8 +56,8 @@ def log_model(
 
     With it go a signature, an input example, its requirements and, if ``y`` is given, metrics of the run:
     ``before_rmse`` and ``before_mae`` of the model alone, ``after_…`` of the corrected predictions and of their error
-    bars, and ``improvement_ratio``, the share of predictions that came nearer to the outcome. What can be wrong is
-    found before anything is logged.
+    bars, and ``improvement_ratio``, the share of predictions that came nearer to the outcome. What is wrong with the
+    regressor and its rows is found before anything is logged; metrics are logged when the model is.
 
     Parameters
     ----------
@@ -92,9 +92,10 @@ def log_model(
         _prepared(mlflow, rio, rows, level, base, trusted, pickle, options) as parts,
         nullcontext() if mlflow.active_run() else mlflow.start_run(),
     ):
+        info = mlflow.pyfunc.log_model(name=name, registered_model_name=registered_model_name, **parts)
         if measured:
             mlflow.log_metrics(measured)
-        return mlflow.pyfunc.log_model(name=name, registered_model_name=registered_model_name, **parts)
+        return info
 
 
 def save_model(
@@ -121,7 +122,7 @@ def save_model(
     ----------
     rio : RIORegressor
     path : path
-        A folder that does not exist yet, or is empty.
+        A folder that does not exist yet, or is empty. It is there when all is written: an error leaves nothing.
     X, y_pred, groups : as in `log_model`
         Rows for the input example.
     confidence_level : float
@@ -141,8 +142,27 @@ def save_model(
     mlflow = _import_mlflow()
     check_regressor(rio)
     level, rows = _level(confidence_level), _example(rio, X, y_pred, groups)
-    with _prepared(mlflow, rio, rows, level, base, trusted, pickle, options) as parts:
-        mlflow.pyfunc.save_model(path=os.fspath(path), **parts)
+    with (
+        _prepared(mlflow, rio, rows, level, base, trusted, pickle, options) as parts,
+        _folder_in_one_step(Path(path)) as folder,
+    ):
+        mlflow.pyfunc.save_model(path=str(folder), **parts)
+
+
+@contextmanager
+def _folder_in_one_step(path: Path) -> Iterator[Path]:
+    """A folder beside the path, which takes its place if there is no error."""
+    path = path.absolute()
+    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+        raise FileExistsError(f"{path} exists, and is no empty folder: choose another one, or remove it")
+    beside = next(parent for parent in path.parents if parent.is_dir())
+    with TemporaryDirectory(dir=beside, prefix=".rio-uq-") as scratch:
+        folder = Path(scratch, "model")
+        yield folder
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            path.rmdir()
+        folder.rename(path)
 
 
 @contextmanager
@@ -158,6 +178,8 @@ def _prepared(
 ) -> Iterator[dict[str, Any]]:
     """What MLflow's own functions need, from a folder that is there as long as they work."""
     check_flag(pickle, "pickle")
+    if pickle and base is not None:
+        raise ValueError("pickle=True holds the model as well: leave base out, or pickle")
     with TemporaryDirectory() as folder:
         data = Path(folder, "rio")
         data.mkdir()
@@ -220,7 +242,11 @@ def _example(rio: Any, X: Any, y_pred: Any, groups: Any) -> tuple[Any, Any, Any]
     calibrated_by = rio._calibration.groups
     if X is not None:
         chosen = np.arange(min(EXAMPLE_ROWS, _num_samples(X)))
-        known = None if y_pred is None else np.asarray(y_pred)[chosen]
+        known = None
+        if y_pred is not None:
+            known = base_model.check_predictions(y_pred, _num_samples(X), rio._n_outputs, "y_pred")[chosen]
+        if groups is not None:
+            check_groups(groups, _num_samples(X))
         rows = _safe_indexing(X, chosen)
         if calibrated_by is not None and groups is None:
             raise ValueError("error bars were calibrated by group: give the groups of X too")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -29,12 +29,16 @@ class InputForm:
         Columns with the model's predictions, if there is no model to ask.
     group : bool
         Whether there is a column with the group of each row, which error bars were calibrated by.
+    categories : dict
+        Of each column that is a category of pandas, its ``levels`` and whether they are ``ordered``. Such columns come
+        in as their values.
     """
 
     columns: list[str] | None
     library: str
     y_pred: list[str]
     group: bool
+    categories: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rio: Any, X: Any, *, has_model: bool) -> InputForm:
@@ -56,7 +60,7 @@ class InputForm:
         clashes = {*names, *([GROUP] if group else [])} & set(columns or ())
         if clashes:
             raise ValueError(f"X has a column {clashes.pop()!r}, which is the name of one beside X: rename it")
-        return cls(columns, library, names, group)
+        return cls(columns, library, names, group, _categories(X) if library == "pandas" else {})
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> InputForm:
@@ -72,7 +76,8 @@ class InputForm:
         if self.columns is None:
             return np.asarray(X)
         if self.library == "pandas":
-            table = X.reset_index(drop=True)
+            values = {name: _without_category(X[name]) for name in self.categories}
+            table = X.assign(**values).reset_index(drop=True)
         else:
             table = pd.DataFrame({name: np.asarray(X)[:, i] for i, name in enumerate(self.columns)})
         more = dict(zip(self.y_pred, np.reshape(y_pred, (len(X), -1)).T, strict=True)) if self.y_pred else {}
@@ -91,12 +96,41 @@ class InputForm:
                 f"columns are missing: {', '.join(missing)}; there are {', '.join(map(str, rows.columns))}"
             )
         X = rows[self.columns]
+        if self.categories:
+            X = X.assign(**{name: _as_category(X[name], **kind) for name, kind in self.categories.items()})
         if self.library == "numpy":
             X = X.to_numpy(dtype=float)
         elif self.library == "polars":
             X = import_module("polars").DataFrame({name: X[name].to_numpy() for name in self.columns})
         y_pred = rows[self.y_pred].to_numpy(dtype=float) if self.y_pred else None
         return {"X": X, "y_pred": y_pred, "groups": rows[GROUP].to_numpy() if self.group else None}
+
+
+def _categories(X: Any) -> dict[str, dict[str, Any]]:
+    found = {}
+    for name in X.columns:
+        if str(X[name].dtype) == "category":
+            levels = X[name].cat.categories.tolist()
+            if not all(type(level) in (str, int, float, bool) for level in levels):
+                raise ValueError(f"column {name!r} has categories that are neither text nor numbers: make them so")
+            found[str(name)] = {"levels": levels, "ordered": bool(X[name].cat.ordered)}
+    return found
+
+
+def _without_category(values: Any) -> Any:
+    """The values themselves, in a dtype that MLflow has a name for."""
+    kind = getattr(values.cat.categories.dtype, "kind", "O")
+    if kind in "iuf":
+        return values.astype(float if values.isna().any() else values.cat.categories.dtype)
+    return values.astype(object)
+
+
+def _as_category(values: Any, levels: list[Any], ordered: bool) -> Any:
+    """A category again; what is none of its levels is missing."""
+    import pandas as pd
+
+    known = values.astype(object).where(values.isin(levels), None)
+    return pd.Categorical(known, categories=levels, ordered=ordered)
 
 
 class ErrorBars:

@@ -89,10 +89,11 @@ class RIORegressor(
         comes close to the optimum that "sparse" finds, which is usually there sooner.
     n_inducing : int or "auto"
         Number of inducing points of sparse inference. "auto" adds points while the bound says that they pay, up to
-        1,000: few where the residual is smooth, many where it is rough.
+        1,000: few where the residual is smooth, many where it is rough. Exact inference has none, and ignores it.
     time_budget : float or None
         Seconds for training once a start is found, for "auto": no more points are chosen than an ordinary processor has
-        the time for. It is an estimate, made without a clock, so that the same data give the same result.
+        the time for. It is an estimate, made without a clock, so that the same data give the same result. It does
+        nothing in exact inference.
     inducing : {"greedy", "kmeans", "random", "first"} or array of shape (m, d + q)
         How they are chosen, or the points themselves as rows of standardised features and predictions.
     optimize_inducing : bool

@@ -69,12 +69,19 @@ class Source(Protocol):
 
 @contextmanager
 def errors_of(part: Part) -> Iterator[None]:
-    """Errors about rows say which part they are in; its rows count from 0."""
+    """Errors about rows say which part they are in, and stay of their kind; rows of a part count from 0."""
     try:
         yield
     except MESSAGES as error:
-        kind = ValueError if isinstance(error, ValueError) else TypeError
-        raise kind(f"in {part.name}: {error}") from error
+        message = f"in {part.name}: {error}"
+        try:
+            told = type(error)(message)
+        except Exception:  # some errors are not made of a message
+            told = None
+        if told is None or str(told) != message:
+            error.add_note(f"in {part.name}")
+            raise
+        raise told from error
 
 
 class LocalSource:
@@ -188,6 +195,11 @@ def is_source(X: Any) -> bool:
     """Whether X are rows that are to be read in parts."""
     if type(X) is np.ndarray:
         return False
+    if type(X).__module__.startswith("pyarrow.") and not is_arrow(X):
+        raise TypeError(
+            f"X is a {type(X).__name__} of pyarrow, and rows come as a path, a Table, a RecordBatch or a Dataset: use "
+            "its read_all() or read(), or give the path"
+        )
     return isinstance(X, str | os.PathLike | ArrowRows | np.memmap) or is_arrow(X) or is_dask(X)
 
 

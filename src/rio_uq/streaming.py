@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -26,7 +27,7 @@ from rio_uq.gp.evidence import Statistics
 from rio_uq.gp.updating import sums_behind
 from rio_uq.options import check_options
 from rio_uq.residual_gp import Problem, ResidualGP
-from rio_uq.sources import MESSAGES, LocalSource, Part, Source, is_source, row_source
+from rio_uq.sources import MESSAGES, LocalSource, Part, Source, is_source, names_columns, row_source
 from rio_uq.tables import ArrayRows, ArrowRows, parquet_writer
 from rio_uq.validation import check_levels, check_target, check_weight
 
@@ -138,6 +139,24 @@ class StreamingMixin:
             for columns in source.each(columns_of, self):
                 append(columns)
         return Path(output)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the corrected predictions, as of any regressor of scikit-learn.
+
+        Parameters
+        ----------
+        X : as in `predict`
+        y : array of shape (n,) or (n, q)
+            Outcomes in memory, also where X is a file.
+        sample_weight : array of shape (n,), optional
+        """
+        for name, values in (("y", y), ("sample_weight", sample_weight)):
+            if names_columns(values):
+                raise TypeError(
+                    f"{name} has to be an array in score, and not the name of a column; got {values!r}: read the "
+                    "column first (pandas.read_parquet(path, columns=[...]), say)"
+                )
+        return float(RegressorMixin.score(self, X, y, sample_weight))
 
     def _new_source(self, X: Any, given: dict[str, Any]) -> Source:
         """Rows for a fitted regressor."""

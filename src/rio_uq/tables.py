@@ -88,6 +88,10 @@ class ArrowRows:
         _check_names(columns)
         dataset = require("pyarrow.dataset", "parquet")
         require("pandas", "parquet")
+        if filter is not None and not isinstance(filter, dataset.Expression):
+            raise TypeError(
+                f"filter has to be an expression of pyarrow, pyarrow.compute.field('a') > 1 say; got {filter!r}"
+            )
         self.name, self.filter, self.block_rows = "the Arrow table", filter, block_rows
         self.path: Path | None = None
         if isinstance(data, str | os.PathLike):
