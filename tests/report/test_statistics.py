@@ -400,3 +400,12 @@ def test_one_group_that_is_surely_off_is_enough(made_rows):
     assert len(found.exceptions) == 1
     assert found.is_uneven
     assert found.verdict == "On the whole, but not in every group of rows"
+
+
+def test_whole_numbers_stay_as_they_are():
+    from rio_uq.report.page import plain
+    from rio_uq.report.table import cell
+
+    assert cell(6063361.0) == 6063361
+    assert cell(np.float32(0.1)) == 0.1
+    assert plain(np.array([6063361.0, 1234567.8])) == [6063361, 1234570.0]

@@ -93,8 +93,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
+        if is_whole(value):
+            return int(value)
         return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None
     return value
+
+
+def is_whole(value: float) -> bool:
+    """Whether a float is a whole number that it holds exactly, an id say: there is nothing to round."""
+    return value.is_integer() and abs(value) < 2**53
 
 
 def page_data(report: Report) -> dict[str, Any]:
