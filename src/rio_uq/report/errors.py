@@ -137,7 +137,7 @@ def measure_errors(rows: Rows, summary: Summary, output: int, rng: np.random.Gen
     shown = evenly_by(rows.y_pred, CURVE_POINTS)
     _, first = np.unique(rows.y_pred[shown], return_index=True)
     shown = shown[first]
-    by = []
+    by: list[ErrorsBy] = []
     for name, groups, _ in grouped(rows):
         part = rows.output_part if name == "prediction" and not by else rows.input_part
         by.append(ErrorsBy(name, tuple(_group_error(group.label, group.rows, rows, part) for group in groups)))

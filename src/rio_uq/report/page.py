@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from rio_uq.report.writer import Report
 
-STD_COLUMN, OUTCOME_COLUMN = 4, 7
-"""Places of two columns in the table."""
+CORRECTION_COLUMN, STD_COLUMN, OUTCOME_COLUMN = 2, 4, 7
+"""Places of columns in the table."""
 
 DIGITS = 6
 """Significant digits of numbers in the data."""
@@ -171,6 +171,7 @@ def _table(report: Report) -> dict[str, Any]:
     return {
         "own": len(own),
         "std": STD_COLUMN,
+        "correction": CORRECTION_COLUMN,
         "outcome": OUTCOME_COLUMN,
         "names": [*(name for name, _ in own), *table.columns.names],
         "columns": [*(column for _, column in own), *table.columns.values],

@@ -152,7 +152,7 @@ def cell(value: Any, longest: int = TEXT_LENGTHS[0]) -> Cell:
         return int(value) if abs(int(value)) < 2**53 else str(value)
     if isinstance(value, numbers.Real):
         if is_whole(float(value)):
-            return int(value)
+            return int(float(value))
         return float(f"{float(value):.6g}") if math.isfinite(value) else None if math.isnan(value) else str(value)
     return None if _is_missing(value) else shortened(str(value), longest)
 
