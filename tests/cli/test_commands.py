@@ -173,9 +173,9 @@ def test_an_output_that_appears_meanwhile_is_kept(run, rio_file, fresh, tmp_path
     fresh.to_csv("new.csv", index=False)
     real = output._csv_block
 
-    def slow(table):
+    def slow(*arguments):
         (tmp_path / "out.csv").write_text("precious")
-        return real(table)
+        return real(*arguments)
 
     monkeypatch.setattr(output, "_csv_block", slow)
     assert "exists already" in run("predict", "new.csv", "--rio", rio_file, "-o", "out.csv", code=1).stderr
@@ -207,6 +207,19 @@ def test_an_output_that_appears_meanwhile_is_kept(run, rio_file, fresh, tmp_path
         (("predict", "train.csv", "--rio", "{rio}", "--pred-column", "y", "-o", "out.csv"), 1, "no column 'y'"),
         (("evaluate", "train.csv", "--rio", "{rio}", "--target", "cost"), 1, "no column 'cost'"),
         (("export", "{rio}", "-o", "price.bin"), 1, "end in .onnx"),
+        (("fit", "train.csv", *FIT, "-o", "price.csv"), 1, "has to end in .rio"),
+        (("fit", "train.csv", *FIT, "-o", "train.csv", "--force"), 1, "has to end in .rio"),
+        (("report", "train.csv", "--rio", "{rio}", "-o", "report.csv"), 1, "has to end in .html"),
+        (("predict", "train.csv", "--rio", "{rio}", "-o", "./train.csv", "--force"), 1, "is an input of this command"),
+        (
+            ("predict", "train.csv", "--rio", "{rio}", "-o", "o.csv", "--model", "m:m", "--pred-column", "y"),
+            2,
+            "one of",
+        ),
+        (("evaluate", "train.csv", "--rio", "{rio}", "--target", "yhat"), 1, "two columns"),
+        (("evaluate", "train.csv", "--rio", "{rio}", "--decimal", ",,"), 2, "is not one character"),
+        (("evaluate", "train.csv", "--rio", "{rio}", "--separator", "||"), 2, "is not one character"),
+        (("fit", "train.csv", "--target", "city", "--pred-column", "yhat", "-o", "a.rio"), 1, "'(Oslo|Rome|Kyiv)'"),
         (("info",), 2, "Missing argument"),
         (("wish",), 2, "No such command"),
     ],

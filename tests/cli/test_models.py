@@ -38,6 +38,7 @@ def test_skops_inside(run, tables):
     skops.io.dump(model, "model.skops")
     said = run(*FIT, "--model", "model.skops")
     assert "give predict the same --model" not in said.stderr
+    assert "if these rows are the model's training rows" in said.stderr
     run(*PREDICT)
     found = pd.read_csv("out.csv")
     np.testing.assert_allclose(found["y_pred"], model.predict(fresh[["city", "size", "age"]]))

@@ -1,6 +1,7 @@
 """Tables as they are found: encodings, separators, quotes, wide ones, broken ones."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -40,7 +41,8 @@ def test_separators_and_decimal_commas(separator, run, train, tmp_path):
     train.to_csv("train.csv", index=False, sep=separator, decimal=",")
     given = ("--separator", separator) if separator == ":" else ()
     refused = run("fit", "train.csv", *FIT, *given, "-o", "price.rio", code=1).stderr
-    assert "no row has a number in 'price'" in refused
+    assert "no row has a number in 'price': it holds '" in refused
+    assert "--decimal ," in refused
     run("fit", "train.csv", *FIT, "--inducing", 5, *given, "--decimal", ",", "-o", "price.rio")
     said = run("evaluate", "train.csv", "--rio", "price.rio", *given, "--decimal", ",", "--json").stdout
     assert '"rows": 120' in said
@@ -58,7 +60,9 @@ def test_separators_and_decimal_commas(separator, run, train, tmp_path):
         (b"size,age,city,id,yhat,price\n1,2,Oslo,7,1,2,3\n", "columns, got 7"),
         (b"size,age,city,id,price\n1,2,Oslo,7,1\n", "no column 'yhat'"),
         (b"size,age,city,id,yhat,price\n,,,,,\n", "all features are empty in every row"),
-        (b"size,age,city,id,yhat,price\n1,2,Oslo,3,,4\n", "no row has a number in 'price' and 'yhat'"),
+        (b"size,age,city,id,yhat,price\n1,2,Oslo,3,,4\n", "no row has a number in 'yhat': it is empty in every row"),
+        (b"size,age,city,id,yhat,price\n1,2,Oslo,3,1,4\n", "fit needs 5 at least"),
+        (b"size,age,city,id,yhat,price\n1,2,Oslo,3,1,inf\n", "column 'price', row 1: infinite"),
         (b"PK\x03\x04\xff\xfe\x00", "--encoding"),
     ],
 )
@@ -136,3 +140,63 @@ def test_a_wide_parquet_file_comes_in_smaller_blocks(tmp_path):
     sizes = [block.num_rows for block in TableFile(tmp_path / "wide.parquet", CsvOptions()).blocks("")]
     assert sum(sizes) == 5000
     assert max(sizes) * 600 <= BLOCK_CELLS
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "separator", "decimal"),
+    [
+        (("--decimal", ","), "out.csv", ";", ","),
+        (("--separator", ";", "--decimal", ","), "out.tsv", "\t", ","),
+    ],
+)
+def test_output_is_written_as_the_input_is(given, name, separator, decimal, run, rio_file, fresh, tmp_path):
+    fresh["id"] = "a;b\tc,d"
+    fresh.to_csv("new.csv", index=False, sep=";", decimal=",")
+    run("predict", "new.csv", "--rio", rio_file, *given, "-o", name)
+    found = pd.read_csv(name, sep=separator, decimal=decimal)
+    pd.testing.assert_frame_equal(found[list(fresh)], fresh)
+    assert found["mean"].dtype == float
+    run("predict", "new.csv", "--rio", rio_file, *given, "-o", "out.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet("out.parquet")[list(found)], found, check_dtype=False)
+
+
+def test_tabs_in_tsv(run, rio_file, fresh):
+    fresh.to_csv("new.csv", index=False)
+    run("predict", "new.csv", "--rio", rio_file, "-o", "out.tsv")
+    assert list(pd.read_csv("out.tsv", sep="\t"))[:6] == list(fresh)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_dates_are_the_same_error_everywhere(ending, run, train):
+    table = train.assign(day=pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(120) % 5, "D"))
+    getattr(table, f"to_{ending}")(f"train.{ending}", index=False)
+    said = run("fit", f"train.{ending}", *FIT, "-o", "price.rio", code=1).stderr
+    assert "column 'day' holds dates or times" in said
+
+
+@pytest.mark.parametrize(("yes", "no"), [("true", "false"), ("TRUE", "FALSE"), ("True", "False")])
+def test_truth_has_one_spelling(yes, no, run, train, fresh):
+    train.assign(garden=np.arange(120) % 3 == 0).to_parquet("train.parquet")
+    fresh["garden"] = np.arange(80) % 2 == 0
+    fresh.replace({"garden": {True: yes, False: no}}).to_csv("new.csv", index=False)
+    fresh.to_parquet("new.parquet")
+    run("fit", "train.parquet", *FIT, "--inducing", 5, "-o", "price.rio")
+    found = []
+    for ending in ("csv", "parquet"):
+        said = run("predict", f"new.{ending}", "--rio", "price.rio", "-o", f"out.{ending}")
+        assert said.stderr == ""
+        found.append(getattr(pd, f"read_{ending}")(f"out.{ending}")["mean"])
+    np.testing.assert_allclose(*found, rtol=1e-9)
+
+
+def test_categories_that_are_all_unknown_stand_out(run, rio_file, fresh):
+    fresh.assign(city=fresh["city"].str.upper()).to_csv("new.csv", index=False)
+    said = run("predict", "new.csv", "--rio", rio_file, "-o", "out.csv").stderr
+    assert "warning: column 'city' has NO category" in said
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder that nobody can write to is needed")
+def test_a_folder_that_cannot_be_written_to_is_found_before_the_work(run, rio_file, tmp_path):
+    (tmp_path / "new.csv").write_text("not,read\n")
+    said = run("predict", "new.csv", "--rio", rio_file, "-o", "/proc/out.csv", code=1).stderr
+    assert "nothing can be written to its folder" in said

@@ -115,7 +115,11 @@ def test_sorting(opened, path):
     heads.nth(2).locator("button").focus()
     page.keyboard.press("Enter")
     correction = numbers(column(page, 2))
-    assert correction == sorted(correction, reverse=True)
+    assert correction == sorted(correction, key=abs, reverse=True)
+    page.keyboard.press("Enter")
+    correction = numbers(column(page, 2))
+    assert correction == sorted(correction, key=abs)
+    assert min(correction) < 0.0 < max(correction)
     assert heads.nth(4).get_attribute("aria-sort") is None
     heads.last.locator("button").click()
     assert set(column(page, 12)) == {"Köln"}
@@ -139,6 +143,14 @@ def test_filtering(opened, path):
     query.fill("nothing like this")
     assert found.inner_text() == f"0 of {n_all} rows"
     assert page.locator("#table tbody tr").count() == 0
+    query.fill("std > much")
+    assert found.inner_text() == "not understood: column > number"
+    query.fill("1 < 2")
+    assert found.inner_text() == "not understood: column > number"
+    query.fill("std < 1,000")
+    assert found.inner_text() == f"{n_all} of {n_all} rows"
+    query.fill(f"{page.locator('#table thead th').nth(12).inner_text()} = paris")
+    assert found.inner_text() == f"{n_paris} of {n_all} rows"
     query.fill("")
     page.locator("#kind").select_option("outside")
     outcome, low, high = (numbers(column(page, place)) for place in (7, 5, 6))

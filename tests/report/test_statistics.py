@@ -240,8 +240,8 @@ def test_a_group_that_is_off_is_named(made_rows, rng):
     zero, ones = np.zeros(4000), np.ones(4000)
     found = measure_reliability(made_rows(y, zero, zero, ones, feature[:, None], ["income"]))
     assert found.is_uneven
-    variable, worst = found.exceptions[0]
-    assert variable == "income"
+    part, worst = found.exceptions[0]
+    assert part.variable == "income"
     assert worst.off_at(0.9) == -1
     assert f"most of all rows with income {worst.label}" in found.answer
 
@@ -400,3 +400,42 @@ def test_one_group_that_is_surely_off_is_enough(made_rows):
     assert len(found.exceptions) == 1
     assert found.is_uneven
     assert found.verdict == "On the whole, but not in every group of rows"
+
+
+def test_whole_numbers_stay_as_they_are():
+    from rio_uq.report.page import plain
+    from rio_uq.report.table import cell
+
+    assert cell(6063361.0) == 6063361
+    assert cell(np.float32(0.1)) == 0.1
+    assert plain(np.array([6063361.0, 1234567.8])) == [6063361, 1234570.0]
+
+
+def test_levels_of_a_category_are_one_panel_and_have_their_names(gather_rows):
+    import pandas as pd
+
+    from rio_uq.table_encoder import TableEncoder
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.uniform(size=600), "hood": np.array(["x", "y", "z"])[np.arange(600) % 3]})
+    y = X["a"] + 3.0 * (X["hood"] == "y") + 0.1 * rng.normal(size=600)
+    rio = RIORegressor(lambda X: X["a"], features=TableEncoder(), random_state=0, tol=1e-3, n_inducing=10)
+    rows = gather_rows(rio.set_params(inference="sparse").fit(X[:200], y[:200]), X[200:], y[200:])
+    found = measure_reliability(rows)
+    (hood,) = (part for part in found.by if part.is_category)
+    assert hood.variable == "hood"
+    assert [group.label for group in hood.groups] == ["x", "y", "z"]
+    assert sum(group.n_rows for group in hood.groups) == 400
+    assert hood.where(hood.groups[1]) == "rows where hood is y"
+    errors = measure_errors(rows, rio.summary(X[200:]), 0, rng)
+    (by_hood,) = (part for part in errors.by if part.variable == "hood")
+    assert by_hood.groups[1].error == pytest.approx(3.0, abs=0.1)
+    assert "Where hood is y, predictions are too low by" in errors.regions.sentences[0]
+
+
+def test_sizes_of_groups_are_said_where_they_are_alike(made_rows):
+    rng = np.random.default_rng(0)
+    outcome = rng.normal(size=400)
+    for feature, even in ((rng.normal(size=400), True), (np.arange(400) < 60, False)):
+        rows = made_rows(outcome, 0 * outcome, 0 * outcome, np.ones(400), feature[:, None], ["x"])
+        assert measure_reliability(rows).is_even_sized == even

@@ -24,6 +24,11 @@ NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?[iI]nf(init
 THOUSANDS = r"^[+-]?[0-9]{1,3}(\.[0-9]{3})+([^0-9.\s][0-9]*)?$"
 """Numbers whose thousands are separated by dots, where the decimal point is something else."""
 
+DATE = (
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?( ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?$"
+)
+"""Dates and times in ISO 8601."""
+
 NUMBERS, TEXT, MIXED, DATES, EMPTY, OTHER = "number", "text", "mixed", "dates", "empty", "other"
 
 
@@ -50,6 +55,8 @@ def kind_of(column: pa.ChunkedArray, decimal: str) -> str:
             return EMPTY
         if dotted(column, decimal).any():
             return MIXED
+        if n_numbers == 0 and _mask(pc.match_substring_regex(_trimmed(column), DATE)).sum() == n_text:
+            return DATES
         return NUMBERS if n_text == 0 else MIXED if n_numbers > n_text else TEXT
     return DATES if pa.types.is_temporal(column.type) else OTHER
 
@@ -58,10 +65,7 @@ def numbers_of(column: pa.ChunkedArray, decimal: str) -> tuple[Array, Mask, Mask
     """Floats, NaN where there is none; which cells are missing; and which hold something else."""
     if is_text(column.type):
         texts = _trimmed(column)
-        if decimal != ".":  # a dot separates thousands then, or is an error: it is never guessed at
-            has_dot = pc.match_substring(texts, ".")
-            texts = pc.if_else(has_dot, pc.binary_join_element_wise("?", texts, ""), texts)
-            texts = pc.replace_substring(texts, decimal, ".")
+        texts = with_points(texts, decimal)
         is_number_text = _mask(pc.match_substring_regex(texts, NUMBER))
         cleaned = pc.replace_substring_regex(pc.if_else(is_number_text, texts, None), r"^\+", "")
         missing = _mask(pc.or_kleene(pc.is_null(texts), pc.is_in(texts, pa.array(GAPS))))
@@ -70,6 +74,14 @@ def numbers_of(column: pa.ChunkedArray, decimal: str) -> tuple[Array, Mask, Mask
         return np.full(len(column), np.nan), np.zeros(len(column), bool), np.ones(len(column), bool)
     numbers = _floats(column)
     return numbers, np.isnan(numbers), np.zeros(len(numbers), bool)
+
+
+def with_points(texts: Any, decimal: str) -> Any:
+    """Texts with a decimal point; one that has a dot already is no number, for nobody knows what it separates."""
+    if decimal == ".":
+        return texts
+    marked = pc.if_else(pc.match_substring(texts, "."), pc.binary_join_element_wise("?", texts, ""), texts)
+    return pc.replace_substring(marked, decimal, ".")
 
 
 def dotted(column: pa.ChunkedArray, decimal: str) -> Mask:
@@ -98,6 +110,8 @@ def texts_of(column: pa.ChunkedArray) -> pd.Series:
     if is_number(column.type):
         column = column.cast(pa.string())
     texts = _trimmed(column)
+    for word in ("True", "False"):  # Parquet has truth values, and CSV as many spellings of them as programs
+        texts = pc.replace_substring_regex(texts, f"(?i)^{word}$", word)
     series = pc.if_else(pc.is_in(texts, pa.array(GAPS)), None, texts).to_pandas()
     return series.where(series.notna(), np.nan)
 

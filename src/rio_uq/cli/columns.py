@@ -75,8 +75,8 @@ def check_kind(name: str, kind: str, column: pa.ChunkedArray, decimal: str) -> N
         )
     if kind == DATES:
         raise UserError(
-            f"column {name!r} holds dates or times ({column.type}): make numbers of them (days since the first, the "
-            f"month), or --drop {name}"
+            f"column {name!r} holds dates or times ({column.type}): make numbers of them (days since the first, "
+            f"the month), or --drop {name}"
         )
     if kind == OTHER:
         raise UserError(f"column {name!r} holds {column.type}, which is neither numbers nor text: --drop {name}")

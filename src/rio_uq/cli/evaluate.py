@@ -89,6 +89,8 @@ def with_target(rio: Any, target: str | None, **given: Any) -> Any:
     chosen = target or opened.table.target
     if chosen is None:
         raise UserError(f"{rio} does not say which column holds the outcomes: name it with --target")
+    if chosen == opened.table.prediction:
+        raise UserError(f"column {chosen!r} is --target and --pred-column: outcomes and predictions are two columns")
     return replace(opened, table=replace(opened.table, target=chosen))
 
 

@@ -124,12 +124,13 @@ def fit(
     from rio_uq.cli.output import check_output
     from rio_uq.cli.training_data import read_training_data
 
-    check_output(output, force=force)
+    check_output(output, force=force, ending=".rio", inputs=[train, model, calibrate_with])
     csv_options = CsvOptions(separator, encoding, decimal)
     trusted = split_names(trust_types)
     opened = None if model is None else open_model(model, trust_pickle=trust_pickle, trusted=trusted)
     if opened is not None:
         _check_can_be_stored(opened, store_model)
+        _tell_of_training_rows(opened, is_safe=cross_fit or calibrate_with is not None)
     data = read_training_data(train, csv_options, target, pred_column, opened, split_names(features), split_names(drop))
     rio = _fitted(data, opened, cross_fit=cross_fit, kernel=kernel.value, ard=ard, inducing=inducing, seed=seed)
     if calibrate_with is not None:
@@ -158,6 +159,16 @@ def _check_can_be_stored(model: OpenedModel, store_model: bool) -> None:
             raise typer.BadParameter(f"{model.name} is not fitted yet: it is fitted here, and has to be stored")
         if find_spec("skops") is None:
             raise UserError(f"{model.name} is fitted here, and stored by skops: pip install 'rio-uq[skops]'")
+
+
+def _tell_of_training_rows(model: OpenedModel, *, is_safe: bool) -> None:
+    from rio_uq.base_model import needs_fit
+
+    if not is_safe and not needs_fit(model.model):
+        note(
+            "if these rows are the model's training rows, its errors on them are smaller than on new ones, and so will "
+            "the error bars be: fit to other rows, or use --cross-fit or --calibrate-with"
+        )
 
 
 def _fitted(

@@ -129,7 +129,7 @@ def export(
 
     if output.suffix.lower() != ".onnx":
         raise UserError(f"{output}: the name of a graph has to end in .onnx")
-    check_output(output, force=force)
+    check_output(output, force=force, inputs=[rio, model])
     inside = read_archive(rio).blobs.get("model.onnx")
     base = (str(model) if model is not None else inside) if merge else None
     regressor = rio_uq.load(rio, estimator=None)

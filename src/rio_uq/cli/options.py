@@ -20,6 +20,19 @@ def _levels(values: list[float]) -> list[float]:
     return list(dict.fromkeys(values))
 
 
+def _separator(value: str | None) -> str | None:
+    value = "\t" if value == "\\t" else value
+    if value is not None and (len(value) != 1 or value.isalnum() or value in '"\r\n'):
+        raise typer.BadParameter(f"{value!r} is not one character that can stand between cells")
+    return value
+
+
+def _decimal(value: str) -> str:
+    if len(value) != 1 or value.isalnum() or value in '+-" \t\r\n':
+        raise typer.BadParameter(f"{value!r} is not one character that can stand in a number: a comma, say")
+    return value
+
+
 TableArgument = Annotated[
     Path,
     typer.Argument(
@@ -77,7 +90,10 @@ TrustTypes = Annotated[
 ]
 
 Separator = Annotated[
-    str | None, typer.Option("--separator", metavar="CHARACTER", help="Found out by default.", rich_help_panel=READING)
+    str | None,
+    typer.Option(
+        "--separator", metavar="CHARACTER", callback=_separator, help="Found out by default.", rich_help_panel=READING
+    ),
 ]
 Encoding = Annotated[
     str | None,
@@ -91,6 +107,10 @@ Encoding = Annotated[
 Decimal = Annotated[
     str,
     typer.Option(
-        "--decimal", metavar="CHARACTER", help="Of numbers: a comma in much of Europe.", rich_help_panel=READING
+        "--decimal",
+        metavar="CHARACTER",
+        callback=_decimal,
+        help="Of numbers: a comma in much of Europe.",
+        rich_help_panel=READING,
     ),
 ]

@@ -5,18 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyarrow import compute as pc
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
-from rio_uq.cli.cells import GAPS, is_text
+from rio_uq.cli.cells import GAPS, is_text, with_points
 from rio_uq.cli.console import UserError
 from rio_uq.cli.tables import TableFile, kind_of
 
@@ -24,18 +25,39 @@ WHOLE = r"^-?(0|[1-9][0-9]{0,17})$"
 FRACTION = r"^-?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]+)?$"
 """Numbers in a CSV file; 007 is none, but a name."""
 
-QUOTED = '[",\r\n]'
-"""Characters for which a cell of CSV needs quotes."""
+
+class Dialect(NamedTuple):
+    """How CSV is written."""
+
+    separator: str = ","
+    decimal: str = "."
 
 
-def check_output(path: Path, *, force: bool) -> None:
-    """Raise before any work is done, if the file could not be written in the end."""
+def dialect_of(path: Path, table: TableFile, *, is_asked_for: bool) -> Dialect:
+    """Tabs for .tsv, commas for .csv; or as the input, if options have said how that is written."""
+    same = is_asked_for and table.separator is not None
+    separator = "\t" if path.suffix.lower() == ".tsv" else (table.separator or ",") if same else ","
+    return Dialect(separator, table.decimal if same else ".")
+
+
+def check_output(path: Path, *, force: bool, ending: str = "", inputs: Sequence[Path | str | None] = ()) -> None:
+    """Raise before any work is done, if the file could not be written in the end, or is one of the inputs."""
     if path.is_dir():
         raise UserError(f"{path} is a folder: name a file")
+    if ending and path.suffix.lower() != ending:
+        raise UserError(f"{path}: its name has to end in {ending}")
+    for given in inputs:
+        if given is not None and path.exists() and Path(given).exists() and path.samefile(given):
+            raise UserError(f"{path} is an input of this command: choose another name for its output")
     if path.exists() and not force:
         raise UserError(f"{path} exists already: choose another name, or --force to replace it")
     if not path.absolute().parent.is_dir():
         raise UserError(f"{path}: there is no folder {path.absolute().parent}")
+    try:
+        with tempfile.TemporaryFile(dir=Path(os.path.realpath(path)).parent):
+            pass
+    except OSError as error:
+        raise UserError(f"{path}: nothing can be written to its folder: {error.strerror or error}") from error
 
 
 @contextmanager
@@ -51,23 +73,23 @@ def in_one_step(path: Path, *, force: bool) -> Iterator[Path]:
         os.replace(temporary, target)
 
 
-def write_table(blocks: Iterable[pa.Table], path: Path, *, force: bool) -> None:
+def write_table(blocks: Iterable[pa.Table], path: Path, dialect: Dialect, *, force: bool) -> None:
     """Write blocks of rows as one table."""
-    with in_one_step(path, force=force) as temporary, _writer(kind_of(path), temporary) as write:
+    with in_one_step(path, force=force) as temporary, _writer(kind_of(path), temporary, dialect) as write:
         for block in blocks:
             write(block)
 
 
 @contextmanager
-def _writer(kind: str, path: Path) -> Iterator[Callable[[pa.Table], None]]:
+def _writer(kind: str, path: Path, dialect: Dialect) -> Iterator[Callable[[pa.Table], None]]:
     opened: list[Any] = []
 
     def write(table: pa.Table) -> None:
         if kind == "csv":
             if not opened:
                 opened.append(path.open("wb"))
-                opened[0].write(_csv_lines([table.column_names]))
-            opened[0].write(_csv_block(table))
+                opened[0].write(_csv_lines([table.column_names], dialect))
+            opened[0].write(_csv_block(table, dialect))
             return
         if not opened:
             made = parquet.ParquetWriter if kind == "parquet" else _feather_writer
@@ -85,30 +107,34 @@ def _feather_writer(path: Path, schema: pa.Schema) -> Any:
     return pa.ipc.new_file(str(path), schema, options=pa.ipc.IpcWriteOptions(compression="lz4"))
 
 
-def _csv_block(table: pa.Table) -> bytes:
+def _csv_block(table: pa.Table, dialect: Dialect) -> bytes:
     """Rows of CSV; pyarrow writes them ten times as fast, where no cell needs quotes."""
-    table = pa.table([_as_written(column) for column in table.columns], names=table.column_names)
+    table = pa.table([_as_written(column, dialect) for column in table.columns], names=table.column_names)
+    quoted = f'["\r\n{re.escape(dialect.separator)}]'
     texts = [column for column in table.columns if is_text(column.type)]
-    needs_quotes = any(pc.any(pc.match_substring_regex(text, QUOTED)).as_py() for text in texts)
+    needs_quotes = any(pc.any(pc.match_substring_regex(text, quoted)).as_py() for text in texts)
     if needs_quotes or any(pa.types.is_nested(kind) for kind in table.schema.types):
-        return _csv_lines(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        return _csv_lines(zip(*(column.to_pylist() for column in table.columns), strict=True), dialect)
     buffer = io.BytesIO()
-    arrow_csv.write_csv(table, buffer, arrow_csv.WriteOptions(include_header=False, quoting_style="none"))
+    options = arrow_csv.WriteOptions(include_header=False, quoting_style="none", delimiter=dialect.separator)
+    arrow_csv.write_csv(table, buffer, options)
     return buffer.getvalue()
 
 
-def _as_written(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _as_written(column: pa.ChunkedArray, dialect: Dialect) -> pa.ChunkedArray:
     """Text for what the two ways of writing would write differently."""
     if pa.types.is_boolean(column.type):
         return pc.if_else(column, "True", "False")
+    if pa.types.is_floating(column.type) and dialect.decimal != ".":
+        return pc.replace_substring(column.cast(pa.string()), ".", dialect.decimal)
     if pa.types.is_temporal(column.type) or pa.types.is_decimal(column.type) or pa.types.is_dictionary(column.type):
         return column.cast(pa.string())
     return column
 
 
-def _csv_lines(rows: Iterable[Iterable[Any]]) -> bytes:
+def _csv_lines(rows: Iterable[Iterable[Any]], dialect: Dialect) -> bytes:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.writer(text, lineterminator="\n", delimiter=dialect.separator).writerows(rows)
     return text.getvalue().encode()
 
 
@@ -118,7 +144,7 @@ def column_types(table: TableFile) -> dict[str, pa.DataType]:
     patterns = {pa.int64(): WHOLE, pa.float64(): FRACTION}
     for block in table.blocks("finding the types of columns"):
         for name, candidates in fits.items():
-            column = block.column(name)
+            column = with_points(block.column(name), table.decimal)
             known = pc.filter(column, pc.invert(pc.is_in(column, pa.array(GAPS))))
             while (
                 candidates and not pc.all(pc.match_substring_regex(known, patterns[candidates[0]]), min_count=0).as_py()
@@ -127,12 +153,12 @@ def column_types(table: TableFile) -> dict[str, pa.DataType]:
     return {name: candidates[0] if candidates else pa.string() for name, candidates in fits.items()}
 
 
-def typed(table: pa.Table, types: dict[str, pa.DataType]) -> pa.Table:
+def typed(table: pa.Table, types: dict[str, pa.DataType], decimal: str) -> pa.Table:
     """The rows of a CSV file with these types."""
     columns = []
     for name in table.column_names:
         column = table.column(name)
         if types[name] != pa.string() and is_text(column.type):
-            column = pc.if_else(pc.is_in(column, pa.array(GAPS)), None, column).cast(types[name])
+            column = pc.if_else(pc.is_in(column, pa.array(GAPS)), None, with_points(column, decimal)).cast(types[name])
         columns.append(column)
     return pa.table(columns, names=table.column_names)

@@ -35,7 +35,9 @@ def predict(
     """Corrected predictions with error bars, for a table of any size.
 
     The output is the table with the columns mean, std, and lower and upper for each level.
-    If a model makes the predictions, they are in y_pred. CSV is written in UTF-8.
+    If a model makes the predictions, they are in y_pred.
+    CSV is written in UTF-8, with tabs if its name ends in .tsv.
+    It has the separator and the decimals of the input if an option has named one of them.
 
     [bold]Examples[/bold]
 
@@ -46,12 +48,12 @@ def predict(
       rio-uq predict new.parquet --rio price.rio --model mypackage.models:predict -o out.parquet
     """
     from rio_uq.cli.csv_file import CsvOptions
-    from rio_uq.cli.output import check_output, column_types, write_table
+    from rio_uq.cli.output import check_output, column_types, dialect_of, write_table
     from rio_uq.cli.rows import Rows
     from rio_uq.cli.stored import open_rio
     from rio_uq.cli.tables import TableFile, kind_of
 
-    check_output(output, force=force)
+    check_output(output, force=force, inputs=[new, rio, model])
     writes_csv = kind_of(output) == "csv"
     file = TableFile(new, CsvOptions(separator, encoding, decimal))
     opened = open_rio(
@@ -64,7 +66,8 @@ def predict(
         raise UserError(f"{new} has a column {', '.join(map(repr, repeated))} already: use --prefix rio_, say")
     check_levels(opened.rio, level)
     types = None if writes_csv or file.kind != "csv" else column_types(file)
-    write_table(_blocks(opened, rows, level, names, types), output, force=force)
+    dialect = dialect_of(output, file, is_asked_for=separator is not None or decimal != ".")
+    write_table(_blocks(opened, rows, level, names, types), output, dialect, force=force)
     rows.tell()
     say(f"{output}: {rows.n_rows:,} rows with {', '.join(names)}")
 
@@ -93,7 +96,7 @@ def _blocks(opened: Any, rows: Any, levels: Sequence[float], names: list[str], t
     empty = True
     for block in rows.blocks("predicting"):
         empty = False
-        table = block.table if types is None else typed(block.table, types)
+        table = block.table if types is None else typed(block.table, types, rows.file.decimal)
         made = answers(opened, block, levels)
         for name, values in zip(names, made, strict=True):
             column = np.full(table.num_rows, np.nan)

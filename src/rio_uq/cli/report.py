@@ -50,7 +50,7 @@ def report(
     from rio_uq.cli.tables import TableFile
     from rio_uq.report import write_report  # type: ignore[import-not-found,unused-ignore]
 
-    check_output(output, force=force)
+    check_output(output, force=force, ending=".html", inputs=[test, rio, model])
     trusted = split_names(trust_types)
     opened = with_target(rio, target, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=trusted)
     file = TableFile(test, CsvOptions(separator, encoding, decimal))

@@ -121,7 +121,13 @@ class Rows:
     def tell(self) -> None:
         """Notes on what was found on the way."""
         for name, count in self.unseen.items():
-            if count:
+            if count == self.n_rows and count:
+                note(
+                    f"column {name!r} has NO category in any row that was in the table RIO was fitted to: is it the "
+                    "right column, with the same spelling? Its corrections are guesses",
+                    label="warning",
+                )
+            elif count:
                 note(
                     f"column {name!r} has a category in {count:,} rows that was not in the table RIO was fitted to: it "
                     "counts as none of the known ones"

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from rio_uq.cli.cells import NUMBERS, TEXT
 from rio_uq.cli.console import UserError
 from rio_uq.cli.known_rows import check_model_again
@@ -81,6 +83,10 @@ def open_rio(
     path: Path, *, pred_column: str | None, model: str | None, trust_pickle: bool, trusted: Sequence[str]
 ) -> Opened:
     """A .rio file with what makes predictions: a column, the model inside, or one that is given."""
+    if pred_column is not None and model is not None:
+        raise typer.BadParameter(
+            "give one of them: a column of predictions, or a model that makes them", param_hint="--pred-column, --model"
+        )
     given: dict[str, Any] = {}
     if pred_column is not None:
         given["estimator"] = None

@@ -34,11 +34,14 @@ class TableFile:
         Text in every column of a CSV file.
     names : list of str
         Of its columns.
+    separator : str or None
+        Of a CSV file.
     """
 
     def __init__(self, path: Path, options: CsvOptions) -> None:
         self.path, self.kind, self.decimal = path, kind_of(path), options.decimal
         self._csv = CsvFile(path, options) if self.kind == "csv" else None
+        self.separator = None if self._csv is None else self._csv.separator
         try:
             self.schema = self._read_schema()
         except pa.ArrowInvalid as error:

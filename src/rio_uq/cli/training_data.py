@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from rio_uq.cli.cells import NUMBERS, TEXT, check_dots, frame_of, kind_of, numbers_of
+from rio_uq.cli.cells import NUMBERS, TEXT, check_dots, examples, frame_of, kind_of, numbers_of
 from rio_uq.cli.columns import check_kind, choose_columns, without_empty
 from rio_uq.cli.console import UserError, note
 from rio_uq.cli.csv_file import CsvOptions
@@ -19,6 +20,8 @@ from rio_uq.cli.tables import TableFile
 from rio_uq.table_encoder import TableEncoder
 
 Array = NDArray[np.float64]
+
+LEAST_ROWS = 5
 
 
 @dataclass(frozen=True)
@@ -70,15 +73,40 @@ def read_training_data(
         n_missing = int((usable & np.isnan(numbers)).sum())
         if 0 < n_missing < len(X):
             note(f"{n_missing:,} of {len(X):,} rows have no number in {name!r}: left out")
+        if len(X) and np.isnan(numbers).all():
+            raise UserError(_no_number(path, name, rows.column(name), file.decimal))
+        _check_finite(path, name, numbers)
         usable &= ~np.isnan(numbers)
         columns.append(numbers)
-    if not usable.any():
-        raise UserError(f"{path}: no row has a number in {target!r}{f' and {prediction!r}' if prediction else ''}")
+    if int(usable.sum()) < LEAST_ROWS:
+        both = f"{target!r}{f' and {prediction!r}' if prediction else ''}"
+        raise UserError(
+            f"{path}: {int(usable.sum())} rows have a number in {both}, and fit needs {LEAST_ROWS} at least, some "
+            "hundreds to be of use"
+        )
     y, y_pred = columns[0][usable], columns[1][usable] if prediction is not None else None
     X = X[usable].reset_index(drop=True)
     return TrainingData(
         Table(target, prediction, kinds, None if model is None else model.name), _encoder(seen, X), X, y, y_pred
     )
+
+
+def _no_number(path: Path, name: str, column: pa.ChunkedArray, decimal: str) -> str:
+    _, _, bad = numbers_of(column, decimal)
+    if not bad.any():
+        return f"{path}: no row has a number in {name!r}: it is empty in every row"
+    hint = "; for decimal commas: --decimal ," if decimal == "." else ""
+    return f"{path}: no row has a number in {name!r}: it holds {examples(column, bad)}{hint}"
+
+
+def _check_finite(path: Path, name: str, numbers: Array) -> None:
+    infinite = np.flatnonzero(np.isinf(numbers))
+    if len(infinite):
+        shown = ", ".join(str(row + 1) for row in infinite[:5])
+        raise UserError(
+            f"{path}, column {name!r}, row {shown}{' …' if len(infinite) > 5 else ''}: infinite, where a number is "
+            "needed: correct or empty these cells"
+        )
 
 
 def _encoder(columns: list[str], X: pd.DataFrame) -> TableEncoder:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq.plots.base import evenly_by
-from rio_uq.report.groups import groups_by, mean_interval
+from rio_uq.report.groups import mean_interval
 from rio_uq.report.regions import Regions, find_regions
-from rio_uq.report.reliability import MOST_FEATURES, MOST_GROUPS, relevant_features
+from rio_uq.report.reliability import grouped
 from rio_uq.report.rows import Rows
 from rio_uq.report.words import number, share
 from rio_uq.summary import Summary
@@ -137,13 +137,10 @@ def measure_errors(rows: Rows, summary: Summary, output: int, rng: np.random.Gen
     shown = evenly_by(rows.y_pred, CURVE_POINTS)
     _, first = np.unique(rows.y_pred[shown], return_index=True)
     shown = shown[first]
-    variables = [("prediction", rows.y_pred, rows.output_part)]
-    variables += [(name, values, rows.input_part) for name, values in relevant_features(rows, MOST_FEATURES)]
-    by = [
-        ErrorsBy(name, tuple(_group_error(group.label, group.rows, rows, part) for group in groups))
-        for name, values, part in variables
-        if (groups := groups_by(values, MOST_GROUPS))
-    ]
+    by: list[ErrorsBy] = []
+    for name, groups, _ in grouped(rows):
+        part = rows.output_part if name == "prediction" and not by else rows.input_part
+        by.append(ErrorsBy(name, tuple(_group_error(group.label, group.rows, rows, part) for group in groups)))
     relevance = list(zip(rows.names, rows.relevance.tolist(), strict=True))[:MOST_BARS]
     return Errors(
         rows.y_pred[shown],

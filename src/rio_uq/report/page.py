@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from rio_uq.report.writer import Report
 
-STD_COLUMN, OUTCOME_COLUMN = 4, 7
-"""Places of two columns in the table."""
+CORRECTION_COLUMN, STD_COLUMN, OUTCOME_COLUMN = 2, 4, 7
+"""Places of columns in the table."""
 
 DIGITS = 6
 """Significant digits of numbers in the data."""
@@ -93,8 +93,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
+        if is_whole(value):
+            return int(value)
         return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None
     return value
+
+
+def is_whole(value: float) -> bool:
+    """Whether a float is a whole number that it holds exactly, an id say: there is nothing to round."""
+    return value.is_integer() and abs(value) < 2**53
 
 
 def page_data(report: Report) -> dict[str, Any]:
@@ -164,6 +171,7 @@ def _table(report: Report) -> dict[str, Any]:
     return {
         "own": len(own),
         "std": STD_COLUMN,
+        "correction": CORRECTION_COLUMN,
         "outcome": OUTCOME_COLUMN,
         "names": [*(name for name, _ in own), *table.columns.names],
         "columns": [*(column for _, column in own), *table.columns.values],

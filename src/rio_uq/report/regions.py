@@ -7,6 +7,7 @@ looks bad would be too bad.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -118,6 +119,8 @@ def find_regions(rows: Rows, rng: np.random.Generator) -> Regions | None:
     searched, judged = order[: len(rows) // 2][:MOST_SEARCHED], order[len(rows) // 2 :]
     variables = [("the prediction", rows.y_pred), *relevant_features(rows, MOST_VARIABLES)]
     names, values = [name for name, _ in variables], np.column_stack([column for _, column in variables])
+    known = rows.categories or (None,) * len(rows.names)
+    categories = [None, *known[: len(variables) - 1]]
     seed = int(rng.integers(2**31 - 1))
 
     def regions(target: Array) -> list[Region]:
@@ -132,7 +135,7 @@ def find_regions(rows: Rows, rng: np.random.Generator) -> Regions | None:
         for bounds in _leaves(tree.tree_):
             here = judged[_within(values[judged], bounds)]
             if bounds and len(here) >= 2:
-                found.append(_measure(rows, here, len(judged), _in_words(bounds, names, values)))
+                found.append(_measure(rows, here, len(judged), _in_words(bounds, names, values, categories)))
         return found
 
     rmse = _root_mean_square(rows.residual[judged])
@@ -188,10 +191,14 @@ def _root_mean_square(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
-def _in_words(bounds: Bounds, names: list[str], values: Array) -> str:
-    return listed(
-        [f"{names[column]} is {_range(low, high, values[:, column])}" for column, (low, high) in bounds.items()]
-    )
+def _in_words(bounds: Bounds, names: list[str], values: Array, categories: Sequence[tuple[str, str] | None]) -> str:
+    def one(column: int, low: float, high: float) -> str:
+        category = categories[column]
+        if category is None:
+            return f"{names[column]} is {_range(low, high, values[:, column])}"
+        return f"{category[0]} is {category[1]}" if high >= 1.0 else f"{category[0]} is not {category[1]}"
+
+    return listed([one(column, low, high) for column, (low, high) in bounds.items()])
 
 
 def _range(low: float, high: float, values: Array) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from rio_uq.report.comparison import one_error_bar
-from rio_uq.report.groups import binomial_interval, groups_by
+from rio_uq.report.groups import LEAST_ROWS, Group, binomial_interval, groups_by
 from rio_uq.report.rows import SHOWN, Rows
 from rio_uq.report.words import share
 
@@ -19,6 +19,9 @@ MOST_GROUPS, MOST_FEATURES, MOST_LABELS = 8, 3, 12
 
 TOLERANCE = 0.02
 """Coverage that is nearer to its level than this is good enough for anybody."""
+
+EVEN = 1.5
+"""Groups are of about the same size if the largest has at most so many times the rows of the smallest."""
 
 WIDEST = 0.25
 """With a wider binomial interval there is no saying whether coverage is right."""
@@ -77,10 +80,18 @@ class CoverageBy:
     variable : str
     groups : tuple of Coverage
         At the levels that numbers are given for.
+    is_category : bool
+        Whether groups are the levels of a category.
     """
 
     variable: str
     groups: tuple[Coverage, ...]
+    is_category: bool = False
+
+    def where(self, group: Coverage) -> str:
+        """Which rows, in words."""
+        is_ = f"where {self.variable} is" if self.is_category else f"with {self.variable}"
+        return f"rows {is_} {group.label}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +121,16 @@ class Reliability:
         return float(np.abs(self.overall.coverage - self.overall.levels).mean())
 
     @property
-    def exceptions(self) -> list[tuple[str, Coverage]]:
-        """Variables and groups whose coverage is clearly off, the farthest first."""
-        found = [(part.variable, group) for part in self.by for group in part.groups if group.off_at(self.level)]
+    def exceptions(self) -> list[tuple[CoverageBy, Coverage]]:
+        """Groups, and what they are by, whose coverage is clearly off, the farthest first."""
+        found = [(part, group) for part in self.by for group in part.groups if group.off_at(self.level)]
         return sorted(found, key=lambda item: -abs(item[1].at(self.level)[0] - self.level))
+
+    @property
+    def is_even_sized(self) -> bool:
+        """Whether the groups by each variable have about the same number of rows."""
+        sizes = [[group.n_rows for group in part.groups] for part in self.by]
+        return all(max(of_part) <= EVEN * min(of_part) for of_part in sizes)
 
     @property
     def n_groups(self) -> int:
@@ -158,11 +175,11 @@ class Reliability:
             return ""
         if not self.exceptions:
             return f"; in none of {self.n_groups} groups of rows is it clearly off"
-        variable, worst = self.exceptions[0]
+        part, worst = self.exceptions[0]
         verb = "is" if len(self.exceptions) == 1 else "are"
         return (
-            f"; {len(self.exceptions)} of {self.n_groups} groups of rows {verb} clearly off, most of all rows with "
-            f"{variable} {worst.label} ({share(worst.at(self.level)[0])})"
+            f"; {len(self.exceptions)} of {self.n_groups} groups of rows {verb} clearly off, most of all "
+            f"{part.where(worst)} ({share(worst.at(self.level)[0])})"
         )
 
 
@@ -171,11 +188,9 @@ def measure_reliability(rows: Rows) -> Reliability:
     shown = [level for level in SHOWN if rows.inside_of(level) is not None]
     levels = np.array(sorted({*shown, rows.level}))
     inside = np.column_stack([np.asarray(rows.inside_of(level)) for level in levels])
-    variables = [("prediction", rows.y_pred), *relevant_features(rows, MOST_FEATURES)]
     by = [
-        CoverageBy(name, tuple(_coverage(group.label, inside[group.rows], levels) for group in groups))
-        for name, values in variables
-        if (groups := groups_by(values, MOST_GROUPS))
+        CoverageBy(name, tuple(_coverage(group.label, inside[group.rows], levels) for group in groups), is_category)
+        for name, groups, is_category in grouped(rows)
     ]
     if rows.groups is not None:
         labelled = [(label, rows.groups == label) for label in most_frequent(rows.groups, MOST_LABELS)]
@@ -192,6 +207,33 @@ def most_frequent(labels: NDArray[np.str_], most: int) -> list[str]:
     known, counts = np.unique(labels, return_counts=True)
     kept = np.sort(np.argsort(-counts, kind="stable")[:most])
     return [str(label) for label in known[kept]]
+
+
+def grouped(rows: Rows) -> list[tuple[str, list[Group], bool]]:
+    """Variables with groups of rows: the prediction, and the columns that matter most; and which are categories."""
+    found = [("prediction", groups_by(rows.y_pred, MOST_GROUPS), False)]
+    told: set[str] = set()
+    for i, (name, values) in enumerate(relevant_features(rows, len(rows.names))):
+        category = rows.categories[i] if rows.categories else None
+        column = name if category is None else category[0]
+        if len(told) == MOST_FEATURES or (category is not None and column in told):
+            continue
+        told.add(column)
+        groups = groups_by(values, MOST_GROUPS) if category is None else _levels(rows, column)
+        found.append((column, groups, category is not None))
+    return [entry for entry in found if entry[1]]
+
+
+def _levels(rows: Rows, column: str) -> list[Group]:
+    """The most frequent levels of a category, each a group; none where fewer than two have enough rows."""
+    groups = [
+        Group(category[1], rows.features[:, i] > 0.5)
+        for i, category in enumerate(rows.categories)
+        if category is not None and category[0] == column
+    ]
+    frequent = sorted(groups, key=lambda group: -int(group.rows.sum()))[:MOST_GROUPS]
+    kept = sorted((group for group in frequent if group.rows.sum() >= LEAST_ROWS), key=lambda group: group.label)
+    return kept if len(kept) > 1 else []
 
 
 def relevant_features(rows: Rows, most: int) -> list[tuple[str, Array]]:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples
 
 from rio_uq.explain import names_and_relevance
 from rio_uq.report.words import LONGEST_NAME, shortened
+from rio_uq.table_encoder import CategoryColumn, TableEncoder
 from rio_uq.validation import check_count
 
 Array = NDArray[np.float64]
@@ -55,6 +56,8 @@ class Rows:
         Labels of the groups that error bars were calibrated by.
     labels : (n,) array of object or None
         What rows are called; 0 to n − 1 where nobody says.
+    categories : tuple of pairs of str, or None
+        For each feature that says whether a column of the table has a level: the column and the level.
     """
 
     outcome: Array
@@ -74,6 +77,7 @@ class Rows:
     is_curve: bool
     groups: NDArray[np.str_] | None = None
     labels: NDArray[np.object_] | None = None
+    categories: tuple[tuple[str, str] | None, ...] = ()
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -156,7 +160,22 @@ def gather(
         n_outputs == 1,
         None if groups is None else np.array([shortened(str(label), LONGEST_NAME) for label in groups]),
         None if row_labels is None else _check_labels(row_labels, n_rows),
+        tuple(_categories(rio, len(names))[i] for i in order),
     )
+
+
+def _categories(rio: Any, n_features: int) -> list[tuple[str, str] | None]:
+    """Column and level of each feature that a TableEncoder has made of a category."""
+    encoder = getattr(rio, "features_", None)
+    if not isinstance(encoder, TableEncoder):
+        return [None] * n_features
+    found: list[tuple[str, str] | None] = []
+    for column in encoder.columns_:
+        is_category, start = isinstance(column, CategoryColumn), len(column.name) + 1
+        for name in column.encoded_names():
+            level = shortened(name[start:], LONGEST_NAME)
+            found.append((shortened(column.name, LONGEST_NAME), level) if is_category else None)
+    return found
 
 
 def _check_labels(labels: Any, n_rows: int) -> NDArray[np.object_]:

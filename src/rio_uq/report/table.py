@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from rio_uq.features import Columns
-from rio_uq.report.page import safe_json
+from rio_uq.report.page import is_whole, safe_json
 from rio_uq.report.rows import Rows
 from rio_uq.report.words import LONGEST_NAME, counted, measured, number, shortened
 
@@ -151,6 +151,8 @@ def cell(value: Any, longest: int = TEXT_LENGTHS[0]) -> Cell:
     if isinstance(value, numbers.Integral):
         return int(value) if abs(int(value)) < 2**53 else str(value)
     if isinstance(value, numbers.Real):
+        if is_whole(float(value)):
+            return int(float(value))
         return float(f"{float(value):.6g}") if math.isfinite(value) else None if math.isnan(value) else str(value)
     return None if _is_missing(value) else shortened(str(value), longest)
 

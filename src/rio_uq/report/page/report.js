@@ -43,27 +43,37 @@ const compares = {
   "=": (a, b) => a === b,
 };
 
+const asNumber = (text) =>
+  /^[-−+]?(\d{1,3}(,\d{3})+|\d+\.?|(?=\.\d))(\d*)?(\.\d+)?(e[-+]?\d+)?$/.test(text)
+    ? Number(text.replace("−", "-").replaceAll(",", ""))
+    : NaN;
+
+/* Which rows a query accepts; none, and not understood, where it looks like a comparison and is none. */
 function condition(query) {
   const text = query.trim().toLowerCase().replace("≤", "<=").replace("≥", ">=");
+  const has = (row) => !text || table.columns.some((values) => shown(values[row]).toLowerCase().includes(text));
   for (const [column, name] of table.names
     .map((name, i) => [i, name.toLowerCase()])
     .sort((a, b) => b[1].length - a[1].length)) {
-    const found =
-      text.startsWith(name) && /^\s*(<=|>=|<|>|=)\s*([-−+]?[\d.]+(?:e[-+]?\d+)?)$/.exec(text.slice(name.length));
-    if (found)
-      return (row) => {
-        const value = table.columns[column][row];
-        return isNumber(value) && compares[found[1]](value, Number(found[2].replace("−", "-")));
-      };
+    const found = text.startsWith(name) && /^\s*(<=|>=|<|>|=)\s*(.+)$/.exec(text.slice(name.length));
+    if (!found) continue;
+    const [, sign, wanted] = found,
+      value = asNumber(wanted),
+      values = table.columns[column];
+    if (sign === "=" && (isText[column] || Number.isNaN(value)))
+      return { accepts: (row) => shown(values[row]).toLowerCase() === wanted, understood: true };
+    if (!Number.isNaN(value))
+      return { accepts: (row) => isNumber(values[row]) && compares[sign](values[row], value), understood: true };
   }
-  return (row) => !text || table.columns.some((values) => shown(values[row]).toLowerCase().includes(text));
+  return { accepts: has, understood: !/[<>=]/.test(text) || table.columns[0].some((_, row) => has(row)) };
 }
 function refresh(page = 0) {
   const kind = byId("kind").value,
-    accepts = condition(byId("filter").value),
+    { accepts, understood } = condition(byId("filter").value),
     values = table.columns[state.column],
     sign = state.descending ? -1 : 1;
-  const compare = (a, b) => (isNumber(a) && isNumber(b) ? a - b : String(a).localeCompare(String(b)));
+  const size = state.column === table.correction ? Math.abs : (value) => value;
+  const compare = (a, b) => (isNumber(a) && isNumber(b) ? size(a) - size(b) : String(a).localeCompare(String(b)));
   const known = table.columns[0]
     .map((_, row) => row)
     .filter((row) => (kind === "all" || table[kind][row]) && accepts(row));
@@ -72,7 +82,9 @@ function refresh(page = 0) {
   );
   const pages = Math.max(1, Math.ceil(known.length / perPage));
   state.page = Math.min(Math.max(page, 0), pages - 1);
-  byId("found").textContent = `${known.length} of ${table.columns[0].length} rows`;
+  byId("found").textContent = understood
+    ? `${known.length} of ${table.columns[0].length} rows`
+    : "not understood: column > number";
   byId("page").textContent = `Page ${state.page + 1} of ${pages}`;
   byId("previous").disabled = state.page === 0;
   byId("next").disabled = state.page === pages - 1;
