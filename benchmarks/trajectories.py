@@ -9,6 +9,9 @@ import numpy as np
 
 Row = dict[str, Any]
 
+ROUNDING = 1e-5
+"""Of the values of stored trajectories: without it, an engine might never reach its own end."""
+
 
 def first_time(seconds: list[float], values: list[float], level: float, *, lower_is_better: bool = False) -> float:
     """When a trajectory first reaches a level; infinite if it never does.
@@ -21,7 +24,7 @@ def first_time(seconds: list[float], values: list[float], level: float, *, lower
     inf
     """
     for second, value in zip(seconds, values, strict=True):
-        if (value <= level) if lower_is_better else (value >= level):
+        if (value <= level + ROUNDING) if lower_is_better else (value >= level - ROUNDING):
             return second
     return float("inf")
 

@@ -263,3 +263,8 @@ def test_without_data_or_fits_it_says_what_to_do(monkeypatch, tmp_path):
         speed.main(["run", "--datasets", "yacht"])
     with pytest.raises(SystemExit, match="make them with `run`"):
         speed.main(["page", "--rows", str(tmp_path / "none.jsonl")])
+
+
+def test_an_engine_reaches_its_own_end_also_after_rounding():
+    assert first_time([1.0, 2.0], [-3.0, -2.00001], -2.000006) == 2.0
+    assert first_time([1.0, 2.0], [3.0, 2.00001], 2.000006, lower_is_better=True) == 2.0
