@@ -163,7 +163,7 @@ def flights(folder: Path, way: str) -> dict[str, Any]:
 def cluster(n_workers: int) -> Any:
     import distributed
 
-    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(n_workers=n_workers, **options) as local, distributed.Client(local) as client:
         yield client
 

@@ -14,7 +14,7 @@ def test_the_page_on_scale(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)
     assert len(blocks) >= 8
-    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "processes": False}
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0", "processes": False}
     names: dict = {}
     for block in blocks:
         if "tcp://scheduler.example:8786" in block:
