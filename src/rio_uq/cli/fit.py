@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from contextlib import nullcontext
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -192,10 +193,11 @@ def _fitted(
         residuals="cross-fit" if cross_fit else "auto",
         combine="refit",
         random_state=seed,
-        verbose=is_terminal(),
+        verbose=is_terminal() and not cross_fit,
         **sparse,
     )
-    rio.fit(data.X, data.y, y_pred=data.y_pred)
+    with busy("fitting the model to parts of the rows") if cross_fit else nullcontext():
+        rio.fit(data.X, data.y, y_pred=data.y_pred)
     return rio.set_params(verbose=False)
 
 
