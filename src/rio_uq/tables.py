@@ -181,7 +181,6 @@ class ArrayRows:
     """Rows of a memory map."""
 
     name, path = "the memory map", None
-    column_names: tuple[str, ...] = ()
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array, self.n_rows = array, len(array)
