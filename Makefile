@@ -13,6 +13,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS_demo := demo
 EXTRAS_test := test
+COVERAGE := 90
 EXTRAS_experiments := experiments
 EXTRAS_docs := docs
 EXTRAS_onnx := onnx
@@ -47,7 +48,7 @@ lint: $(VENV)/installed-test
 
 test: export OMP_NUM_THREADS = 1
 test: lint
-	$(BIN)/python -m pytest -m 'not slow' -n 2 --cov --cov-report=term-missing:skip-covered
+	$(BIN)/python -m pytest -m 'not slow' -n 2 --cov --cov-report=term-missing:skip-covered --cov-fail-under=$(COVERAGE)
 
 test-slow: $(VENV)/installed-test
 	$(BIN)/python -m pytest -m slow -n 2
