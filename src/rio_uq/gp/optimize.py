@@ -17,7 +17,7 @@ LINE_SEARCH_FAILED = 2
 
 MEMORY, LONG_MEMORY = 10, 30
 """Steps that L-BFGS-B learns the curvature from: of a few hyperparameters, and of hundreds of coordinates of inducing
-points, which with the short memory took up to twice as many iterations to the same bound."""
+points, which take more."""
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,8 @@ class PointsMatrix:
 class RowsMatrix:
     """The lower triangle of K_ff = k(C, C), made in blocks of columns, with its pull-back to theta.
 
-    It owns its arrays, so that one evaluation after the other works in the same memory: for matrices of this size,
-    memory that is new to the process costs as much time as what is done in it.
+    It owns its arrays, so that one evaluation after the other works in the same memory: memory that is new to the
+    process costs time.
 
     Attributes
     ----------

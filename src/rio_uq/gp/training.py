@@ -287,8 +287,10 @@ class _Trainer:
         theta, noise_variance = x[: self.kernel.n_parameters], np.exp(x[self.kernel.n_parameters :])
         rows, most = self.data.rows, self.settings.most_points(len(self.data), self.data.n_jobs)
         if self.settings.n_inducing is None:
-            worth = len(inducing.enough(self.kernel, theta, noise_variance, rows, self.rng))
-            most = max(at_least, min(most, worth))
+            worth = inducing.enough(self.kernel, theta, noise_variance, rows, self.rng)
+            most = max(at_least, min(most, len(worth)))
+            if method == "greedy" and most <= len(worth):
+                return worth[:most]
         return inducing.choose(method, most, rows, self.kernel, theta, self.rng)
 
     def _climb(self, problem: _Sparse, x: Array, max_passes: int, label: str) -> Optimum:
