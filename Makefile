@@ -1,10 +1,11 @@
 # make demo   the main job: a neural network on real data, before and after RIO (DATA=my.csv TARGET=price for your own)
 # make paper  the paper's experiments in a version that ends within an hour (RIO_UQ_DATA names the folder of the data)
-# make bench  the engine, and whole fits on the UCI data (RIO_UQ_DATA names their folder), beside GPflow and GPyTorch
+# make bench  the engine, whole fits on the UCI data (RIO_UQ_DATA names their folder), and growth, beside GPflow and GPyTorch
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
 # make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
 # make docs   the site, in build/docs: figures and examples are run, warnings are errors, no network is needed
-# make bench-scale  growth of time and memory, flights out of core and through Dask (RIO_UQ_DATA names their folder); resumable
+# make bench-scale  growth of time and memory, flights out of core and through Dask (RIO_UQ_DATA names their folder), and
+#             463,715 rows beside GPflow; resumable
 # make test   lint, types and all fast tests with coverage;  make test-slow  the slow ones
 # Each target sets up what it needs in .venv.
 
@@ -62,7 +63,7 @@ $(PEERS)/installed: benchmarks/requirements-peers.txt
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-bench: bench-engine bench-speed
+bench: bench-engine bench-speed bench-scale
 
 bench-engine: $(VENV)/installed-demo $(PEERS)/installed
 	$(BIN)/python -m benchmarks.engine --peers-python $(PEERS)/bin/python
@@ -74,8 +75,8 @@ bench-speed: $(VENV)/installed-experiments $(PEERS)/installed
 	$(BIN)/python -m benchmarks.speed run --peers-python $(PEERS)/bin/python
 	$(BIN)/python -m benchmarks.speed page
 
-bench-scale: $(VENV)/installed-scale
-	$(BIN)/python -m benchmarks.scale run
+bench-scale: $(VENV)/installed-scale $(PEERS)/installed
+	$(BIN)/python -m benchmarks.scale run --peers-python $(PEERS)/bin/python
 	$(BIN)/python -m benchmarks.scale page
 
 QUALITY := .venv-quality

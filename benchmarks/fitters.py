@@ -4,8 +4,8 @@ It reads one JSON request a line, as `benchmarks.peers` does, all for one proble
 
     {"problem": "….npz", "task": "versions", "libraries": ["gpflow"]}              → version of each library
     {"problem": …, "task": "fit", "engine": "GPflow SVGP", "seed": 0, "max_seconds": 600, "clock": "wall"}
-        → seconds of the whole fit, of them for the graph, bound, iterations, RMSE and NLPD on the test rows,
-          and the trajectories of bound and NLPD
+        → seconds of the whole fit, of them for the graph, bound, iterations, evaluations, peak of memory, RMSE and
+          NLPD on the test rows, and the trajectories of bound and NLPD
 
 ``max_iter`` can be given as well, for a fit that only warms up. NLPD along the way is computed after the fit, from the
 parameters that it visited: at some of them, closer together at the beginning.
@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import peers
+from benchmarks.measuring import Stopwatch, peak_mib
 from benchmarks.watching import Arrays, CutOffError, Watch, fit, fit_at
 from rio_uq import RIORegressor, metrics
 from rio_uq.options import PAPER_SETTINGS
@@ -38,12 +39,13 @@ PAUSE = 0.2
 def fit_peer(arrays: Arrays, request: Request) -> dict[str, Any]:
     """The paper's settings in another library: start values and inducing points are those of the problem."""
     library, kind = request["engine"].split()
-    clock = peers.CLOCKS[request["clock"]]
-    began = clock()
-    engine = peers.ENGINES[library](arrays, kind)
-    built = clock() - began
-    trace = engine.fit(request.get("max_iter", PAPER_SETTINGS["max_iter"]), request["max_seconds"], clock)
-    seconds = clock() - began
+    clock, stopwatch = peers.CLOCKS[request["clock"]], Stopwatch()
+    with stopwatch.time("fit"):
+        began = clock()
+        engine = peers.ENGINES[library](arrays, kind)
+        built = clock() - began
+        trace = engine.fit(request.get("max_iter", PAPER_SETTINGS["max_iter"]), request["max_seconds"], clock)
+        seconds = clock() - began
 
     def measured_at(i: int) -> Measures:
         mean, variance = engine.predict_at(trace.visited[i], arrays["test_rows"])
@@ -54,6 +56,9 @@ def fit_peer(arrays: Arrays, request: Request) -> dict[str, Any]:
         "seconds": seconds,
         "graph_seconds": times[0],
         "n_iter": len(times) - 1,
+        "n_evaluations": trace.n_evaluations,
+        **stopwatch.measured,
+        "fit_mib": peak_mib(),
         "stopped": trace.stopped,
         "counted": len(arrays["rows"]),
         **trajectories(times, times, trace.bounds, measured_at),
@@ -64,13 +69,15 @@ def fit_rio(rio: RIORegressor, arrays: Arrays, request: Request) -> dict[str, An
     """What comes after the last iteration (posterior, noise) counts as time on the way to an NLPD, not to a bound."""
     max_seconds = request["max_seconds"]
     watch, stopped = Watch(max_seconds, peers.CLOCKS[request["clock"]]), ""
-    try:
-        with watch.watching():
-            fit(rio, arrays)
+    stopwatch = Stopwatch()
+    with stopwatch.time("fit"):
+        try:
+            with watch.watching():
+                fit(rio, arrays)
+        except CutOffError:
+            stopped = f"cut off after {max_seconds:g} s"
         seconds = watch.elapsed
-    except CutOffError:
-        seconds, stopped = watch.elapsed, f"cut off after {max_seconds:g} s"
-    visits = watch.visits
+    mib, visits = peak_mib(), watch.visits
     last = fit_at(visits[-1], rio, arrays) if stopped else rio
     unit = last.bound_ - visits[-1].bound
     times = [visit.seconds for visit in visits]
@@ -85,6 +92,9 @@ def fit_rio(rio: RIORegressor, arrays: Arrays, request: Request) -> dict[str, An
         "seconds": seconds,
         "graph_seconds": 0.0,
         "n_iter": len(visits) if stopped else rio.n_iter_,
+        "n_evaluations": watch.n_evaluations,
+        **stopwatch.measured,
+        "fit_mib": mib,
         "stopped": stopped,
         "counted": watch.total_weight,
         **trajectories(times, [t + rest for t in times], [visit.bound + unit for visit in visits], measured_at),

@@ -28,11 +28,12 @@ class Trace:
     """Seconds and bound of the start values and of each iteration, and the parameters there, to be looked at later.
 
     ``stopped`` says what ended the fit if it was not the optimiser; the fit is then at the last iteration.
+    ``n_evaluations`` is None where an error ended it.
     """
 
     def __init__(self, max_seconds, clock):
         self.clock, self.began, self.max_seconds = clock, clock(), max_seconds
-        self.seconds, self.bounds, self.visited, self.stopped = [], [], [], ""
+        self.seconds, self.bounds, self.visited, self.stopped, self.n_evaluations = [], [], [], "", None
 
     def note(self, bound, x):
         self.seconds.append(self.clock() - self.began)
@@ -94,7 +95,9 @@ class GPflow:
         loss, _ = optimizer.eval_func(self._loss, variables, tf_fun_args={})(start)  # `minimize` uses it again
         trace.note(-loss, start)
         try:
-            optimizer.minimize(self._loss, variables, callback=trace.after_iteration, options={"maxiter": max_iter})
+            options = {"maxiter": max_iter}
+            found = optimizer.minimize(self._loss, variables, callback=trace.after_iteration, options=options)
+            trace.n_evaluations = 1 + found.nfev
         except self.tf.errors.InvalidArgumentError as error:  # a kernel matrix that is not positive definite
             trace.stopped = error.message.splitlines()[0]
         return trace
@@ -204,7 +207,10 @@ class GPyTorch:
         start = torch.nn.utils.parameters_to_vector(parameters).detach().numpy().copy()
         options = {"maxiter": max_iter}
         try:
-            minimize(function, start, jac=True, method="L-BFGS-B", callback=trace.after_iteration, options=options)
+            found = minimize(
+                function, start, jac=True, method="L-BFGS-B", callback=trace.after_iteration, options=options
+            )
+            trace.n_evaluations = found.nfev
         except (ArithmeticError, RuntimeError, ValueError) as error:  # GPyTorch's errors of linear algebra are such
             trace.stopped = str(error).splitlines()[0]
         return trace

@@ -2,11 +2,13 @@
 
     python -m benchmarks.scale run --only growth --rows 1000,10000,100000 --points 50,100
     python -m benchmarks.scale run --only flights,dask
+    python -m benchmarks.scale run --only msd --peers-python .venv-peers/bin/python
     python -m benchmarks.scale page
 
 Every measurement runs in a process of its own, whose peak memory is then its own, and is stored as soon as it is known:
 the same command goes on where it was interrupted. Besides seconds by the clock those of the processor are stored, which
-do not depend on what else the machine does. Work is done on one thread. RIO_UQ_DATA names the folder of the flights.
+do not depend on what else the machine does. Work is done on one thread. RIO_UQ_DATA names the folder of the flights
+and of YearPredictionMSD.txt, see `benchmarks.msd`.
 """
 
 from __future__ import annotations
@@ -14,29 +16,28 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import msd
+from benchmarks.measuring import Stopwatch, blocks_of, peak_mib, write_parquet
 from rio_uq import RIORegressor, metrics
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "scale.jsonl"
 N_FEATURES = 10
-BLOCK = 200_000
 ROWS = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 POINTS = (50, 100, 200, 500, 1000, 2000)
 FEW_ITERATIONS: dict[str, Any] = {"max_iter": 20, "starts": "rio", "random_state": 0}
 """Growth is measured with the same number of iterations everywhere."""
 
 PARTITIONS = 10
-MSD_SHAPE = (463_715, 90)
 
 
 def model(X: Any) -> np.ndarray:
@@ -44,22 +45,11 @@ def model(X: Any) -> np.ndarray:
     return np.asarray(X)[:, 0]
 
 
-def generated(folder: Path, n_rows: int, n_features: int = N_FEATURES) -> Path:
-    """A Parquet file of that many rows, written block by block; made once."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = folder / f"generated-{n_rows}-{n_features}.parquet"
-    if path.exists():
-        return path
-    names = [f"x{i}" for i in range(n_features)]
-    schema = pa.schema([(name, pa.float64()) for name in [*names, "y"]])
-    unfinished = path.with_suffix(".unfinished")
-    with pq.ParquetWriter(unfinished, schema) as writer:
-        for start in range(0, n_rows, BLOCK):
-            table = _rows(start, min(BLOCK, n_rows - start), n_features)
-            writer.write_table(pa.table(list(table.T), schema=schema))
-    unfinished.rename(path)
+def generated(folder: Path, n_rows: int) -> Path:
+    """A Parquet file of that many rows; made once."""
+    path = folder / f"generated-{n_rows}-{N_FEATURES}.parquet"
+    if not path.exists():
+        write_parquet(path, (_rows(start, length, N_FEATURES) for start, length in blocks_of(n_rows)))
     return path
 
 
@@ -71,51 +61,18 @@ def _rows(seed: int, n_rows: int, n_features: int) -> np.ndarray:
     return np.column_stack([X, y])
 
 
-class Stopwatch:
-    """Seconds by the clock and of this process on a processor, by the name of what took them."""
-
-    def __init__(self) -> None:
-        self.measured: dict[str, float] = {}
-
-    @contextmanager
-    def time(self, name: str) -> Any:
-        wall, cpu = time.perf_counter(), _processor_seconds()
-        yield
-        self.measured[f"{name}_seconds"] = round(time.perf_counter() - wall, 3)
-        self.measured[f"{name}_cpu_seconds"] = round(_processor_seconds() - cpu, 3)
-
-
-def _processor_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-def _peak_mib() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-
-
 def growth(folder: Path, rows: int, points: int) -> dict[str, Any]:
     """Fit to, and predictions of, a Parquet file."""
     path, watch = generated(folder, rows), Stopwatch()
     rio = RIORegressor(model, n_inducing=points, inference="sparse", **FEW_ITERATIONS)
     with watch.time("fit"):
         rio.fit(path, "y")
-    fit_mib = _peak_mib()
+    fit_mib = peak_mib()
     output = folder / f"predictions-{os.getpid()}.parquet"
     with watch.time("predict"):
         rio.predict_to_parquet(path, output)
     output.unlink()
-    return {**watch.measured, "fit_mib": fit_mib, "predict_mib": _peak_mib()}
-
-
-def msd(folder: Path, settings: str) -> dict[str, Any]:
-    """A whole fit to generated rows of the shape of YearPredictionMSD."""
-    path, watch = generated(folder, *MSD_SHAPE), Stopwatch()
-    make = RIORegressor.paper if settings == "paper" else RIORegressor
-    rio = make(model, random_state=0)
-    with watch.time("fit"):
-        rio.fit(path, "y")
-    return {**watch.measured, "fit_mib": _peak_mib(), "n_iter": rio.n_iter_, "bound": rio.bound_}
+    return {**watch.measured, "fit_mib": fit_mib, "predict_mib": peak_mib()}
 
 
 def flights(folder: Path, way: str) -> dict[str, Any]:
@@ -130,15 +87,15 @@ def flights(folder: Path, way: str) -> dict[str, Any]:
     if way == "file":
         with watch.time("fit"):
             rio.fit(train, "delay")
-        mib = _peak_mib()
+        mib = peak_mib()
     else:
         with cluster(2) as client:
             import dask.dataframe as dd
 
             with watch.time("fit"):
                 rio.fit(dd.read_parquet(train, split_row_groups=1), "delay")
-            mib = _peak_mib()
-            watch.measured["worker_mib"] = max(client.run(_peak_mib).values())
+            mib = peak_mib()
+            watch.measured["worker_mib"] = max(client.run(peak_mib).values())
     with watch.time("predict"):
         mean, std = rio.predict(test, return_std=True)
     rows = pq.read_table(test).to_pandas()
@@ -218,7 +175,14 @@ def prepared(folder: Path) -> dict[str, Any]:
     return {}
 
 
-MEASUREMENTS = {"prepared": prepared, "growth": growth, "msd": msd, "flights": flights, "dask": dask}
+MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
+    "prepared": prepared,
+    "growth": growth,
+    "flights": flights,
+    "dask": dask,
+    "msd files": msd.write_files,
+    "msd": msd.measure,
+}
 
 
 def tasks_of(options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -234,7 +198,7 @@ def tasks_of(options: argparse.Namespace) -> list[dict[str, Any]]:
     if "flights" in chosen:
         found += [{"kind": "prepared"}, *({"kind": "flights", "way": way} for way in ("file", "dask"))]
     if "msd" in chosen:
-        found += [{"kind": "msd", "settings": settings} for settings in ("default", "paper")]
+        found += msd.tasks()
     return [task for i, task in enumerate(found) if task not in found[:i]]
 
 
@@ -248,8 +212,12 @@ def run(options: argparse.Namespace) -> None:
     for task in tasks_of(options):
         if task in known:
             continue
+        if task.get("engine") == msd.GPFLOW and not Path(options.peers_python).exists():
+            print(f"left out: {task}, which needs --peers-python: {options.peers_python} is not there", file=sys.stderr)
+            continue
         print(task, flush=True)
         command = [sys.executable, "-m", "benchmarks.scale", "measure", json.dumps(task), "--folder", options.folder]
+        command += ["--peers-python", options.peers_python, "--max-seconds", str(options.max_seconds)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
         if done.returncode:
             print(f"failed: {task}", file=sys.stderr)
@@ -262,6 +230,8 @@ def run(options: argparse.Namespace) -> None:
 def measure(options: argparse.Namespace) -> None:
     task = json.loads(options.task)
     arguments = {name: value for name, value in task.items() if name != "kind"}
+    if task["kind"] == "msd":
+        arguments |= {"peers_python": options.peers_python, "max_seconds": options.max_seconds}
     load = round(os.getloadavg()[0], 1)
     print(json.dumps({"task": task, "load": load, **MEASUREMENTS[task["kind"]](options.folder, **arguments)}))
 
@@ -282,6 +252,8 @@ def main(arguments: list[str] | None = None) -> None:
     for command in (runs, one):
         command.add_argument("--folder", type=Path, default=Path("benchmarks/scale-data"), help="of generated files")
         command.add_argument("--results", type=Path, default=RESULTS, help="file of the measurements (%(default)s)")
+        command.add_argument("--peers-python", default=".venv-peers/bin/python", help="has GPflow (%(default)s)")
+        command.add_argument("--max-seconds", type=float, default=float("inf"), help="of a fit of msd in memory")
     page = commands.add_parser("page", help="write the page of tables and its plot")
     page.add_argument("--results", type=Path, default=RESULTS)
     page.add_argument("-o", "--output", type=Path, default=HERE / "scale.md")

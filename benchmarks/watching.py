@@ -50,6 +50,7 @@ class Watch:
     clock: Callable[[], float] = time.perf_counter
     visits: list[Visit] = field(default_factory=list)
     total_weight: float = float("nan")
+    n_evaluations: int = 0
     _best: float = -np.inf
     _began: float = 0.0
 
@@ -61,6 +62,7 @@ class Watch:
         return self.clock() - self._began
 
     def note(self, problem: Any, x: np.ndarray, bound: float, objective: float, *, on_all_rows: bool) -> None:
+        self.n_evaluations += on_all_rows
         if on_all_rows and objective > self._best:
             self._best = objective
             self.visits.append(Visit(self.elapsed, bound, problem, x.copy()))
