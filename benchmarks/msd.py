@@ -72,19 +72,20 @@ def _blocks(rows: np.ndarray | None, first: int, n_rows: int) -> Iterator[np.nda
 def generated(seed: int, n_rows: int) -> np.ndarray:
     """Rows of the kind of YearPredictionMSD, the outcome last.
 
-    The 90 columns are noisy linear maps of six factors, in units of their own. The factors of a row have a size of
-    their own too, which gives the columns long tails and leaves many rows close to each other: of 90 independent
-    columns, one lengthscale for all would see no two rows as neighbours, and there would be nothing to fit.
-    The outcome, a year, is linear in the factors, which the base model learns, plus a smooth function of three of them,
-    which it cannot, plus noise with a standard deviation of 6.
+    The 90 columns are linear maps of six factors, in units of their own, with a tenth of noise. The factors of a row
+    have a size of their own too, which gives the columns long tails and leaves many rows close to each other. With the
+    paper's start values one lengthscale of one is for all columns: where they are independent, or noisier, no two rows
+    are neighbours then, and L-BFGS-B ends with a GP that is nothing but noise. The outcome, a year, is linear in the
+    factors, which the base model learns, plus a smooth function of three of them, which it cannot, plus noise with a
+    standard deviation of 6.
     """
     always = np.random.default_rng(N_FEATURES)
     loadings = always.normal(size=(N_FACTORS, N_FEATURES)) * always.uniform(1.0, 10.0, size=N_FEATURES)
     slopes = 2.0 * always.normal(size=N_FACTORS)
     rng = np.random.default_rng([seed, N_FEATURES])
-    size = np.exp(0.5 * rng.normal(size=(n_rows, 1)))
+    size = np.exp(0.8 * rng.normal(size=(n_rows, 1)))
     factors = size * rng.normal(size=(n_rows, N_FACTORS))
-    noise = 0.3 * np.linalg.norm(loadings, axis=0) * size * rng.normal(size=(n_rows, N_FEATURES))
+    noise = 0.1 * np.linalg.norm(loadings, axis=0) * size * rng.normal(size=(n_rows, N_FEATURES))
     curved = 5.0 * np.sin(factors[:, 0]) + 3.0 * np.tanh(factors[:, 1] * factors[:, 2])
     y = 1998.0 + factors @ slopes + curved + 6.0 * rng.normal(size=n_rows)
     return np.column_stack([factors @ loadings + noise, y])
