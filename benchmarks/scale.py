@@ -220,7 +220,7 @@ def run(options: argparse.Namespace) -> None:
         command += ["--peers-python", options.peers_python, "--max-seconds", str(options.max_seconds)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
         if done.returncode:
-            print(f"failed: {task}", file=sys.stderr)
+            print(f"failed with code {done.returncode}: {task}", file=sys.stderr)
             continue
         with options.results.open("a") as file:
             file.write(done.stdout.splitlines()[-1] + "\n")

@@ -120,11 +120,11 @@ def test_the_section():
     section = scale_page.msd_section(rows)
     assert "| rio-uq, the paper's settings | 46,371 | 40.00 (80) | 500 | 900 | 1000 | 40 | 6.500 |" in section
     assert "| GPflow SVGP, the paper's settings | 46,371 | 201.00 (402) | 500 | 900 (cut off) | 1000 | 200 |" in section
-    assert "| the paper's settings, all rows; GPflow × 10 | 402 | 2.01e+03 | 5.0× |" in section
-    assert "| defaults, all rows from Parquet; GPflow × 10 | 50 | 2.01e+03 | 40.2× |" in section
-    assert "| the same tenth | 40 | 201 | 5.0× |" in section
-    assert "| the same tenth until the bound at which GPflow ends | 10 | 201 | 20.1× |" in section
-    assert "| the same tenth, one evaluation of the bound | 0.04 | 0.2 | 5.0× |" in section
+    assert "| the paper's settings, all rows; GPflow × 10 | 402 | 2,010 | 5.0× |" in section
+    assert "| defaults, all rows from Parquet; GPflow × 10 | 50.0 | 2,010 | 40.2× |" in section
+    assert "| the same tenth | 40.0 | 201 | 5.0× |" in section
+    assert "| the same tenth until the bound at which GPflow ends | 10.0 | 201 | 20.1× |" in section
+    assert "| the same tenth, one evaluation of the bound | 0.040 | 0.200 | 5.0× |" in section
     never = scale_page.msd_section([*rows[:2], {**rows[2], "trace": {"seconds": [1.0], "bound": [-200.0]}}, rows[3]])
     assert "| never there | 201 | 0.0× |" in never
     assert "GPflow SVGP" not in scale_page.msd_section(rows[:3])
