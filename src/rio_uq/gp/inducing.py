@@ -26,12 +26,12 @@ FEWEST_POINTS, MOST_POINTS = 10, 1000
 GAIN_PER_ROW = 0.01
 """In nats: points are added while twice as many would gain more for a row than this."""
 
-EVALUATIONS = 100
-"""Of the bound, in a usual fit."""
+EVALUATIONS = 50
+"""Of the bound on all rows, in a usual fit."""
 
-ROW_SECONDS, PAIR_SECONDS, POINT_SECONDS = 4e-8, 7e-11, 3e-9
+ROW_SECONDS, PAIR_SECONDS, POINT_SECONDS = 2e-8, 6e-11, 3e-9
 """Of one evaluation on an ordinary processor: for each row and point, for each row and pair of points, and for each
-three points. See benchmarks/engine.md."""
+three points. See benchmarks/levers.md."""
 
 
 def choose(method: str, n_points: int, rows: Array, kernel: Kernel, theta: Array, rng: np.random.Generator) -> Array:
