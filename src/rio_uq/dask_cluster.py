@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any
 
 from rio_uq.dask_partitions import Partition
-from rio_uq.tables import require
+from rio_uq.extras import require
 
 ATTEMPTS = 3
 """Times that work is handed out anew if what it needs was lost with the workers that had it."""

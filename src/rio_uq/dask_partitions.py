@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rio_uq.tables import require
+from rio_uq.extras import require
 
 Graph = dict[Hashable, Any]
 

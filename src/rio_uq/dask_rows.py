@@ -22,8 +22,8 @@ from sklearn.utils.validation import _num_samples
 from rio_uq import dask_cluster
 from rio_uq.dask_cluster import Build, Homes
 from rio_uq.dask_partitions import Partition, Recipe, partitions
+from rio_uq.extras import require
 from rio_uq.sources import Part, check_columns, errors_of, names_columns
-from rio_uq.tables import require
 from rio_uq.validation import named
 
 FAN_IN = 8
