@@ -225,6 +225,16 @@ def tasks_left(client):
     )
 
 
+def forget_transfers(dask_worker):
+    dask_worker.transfer_incoming_log.clear()
+
+
+def transferred(dask_worker):
+    """The kinds of what a worker has got from others."""
+    keys = [key for transfer in dask_worker.transfer_incoming_log for key in transfer["keys"]]
+    return {distributed.utils.key_split(key) for key in keys}
+
+
 class TestOnACluster:
     def test_the_same_as_in_this_process(self, client, data, model):
         X, y = data
@@ -237,6 +247,21 @@ class TestOnACluster:
         np.testing.assert_allclose(dask.compute(*found), rio.predict(X, return_std=True), rtol=1e-8)
         del found
         wait_for(lambda: tasks_left(client) == 0, "the end of all tasks")
+
+    @pytest.mark.parametrize("is_persisted", [True, False])
+    def test_only_sums_travel_between_workers(self, is_persisted, client, data, tmp_path):
+        """Though one worker holds all rows and the other has nothing to do."""
+        known = pd.DataFrame(data[0], columns=NAMES).assign(y=data[1])
+        frame = dd.from_pandas(known, npartitions=8)
+        if is_persisted:
+            (frame,) = client.persist([frame], workers=sorted(client.nthreads())[:1])
+        frame = frame.assign(y=frame["y"] + 0.0)  # rows that have yet to be made of those that are held
+        client.run(forget_transfers)
+        model = LinearRegression().fit(known[NAMES], known["y"])
+        rio = regressor(slow(model, 0.1, tmp_path)).fit(frame, "y")
+        assert rio.summary().n_rows == N
+        travelled = {name for names in client.run(transferred).values() for name in names}
+        assert travelled <= {"work_on", "plus", "RIORegressor"}
 
     def test_a_killed_worker_costs_time_only(self, client, data, model, tmp_path):
         X, y = data

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import lapack
 
 from rio_uq import RIORegressor
 from rio_uq.gp import inducing
@@ -58,16 +59,24 @@ def test_exact_inference_has_its_rows_as_points(rng):
     assert fitted(X, y, inference="exact").n_inducing_ == 60
 
 
-def test_conditional_variance_of_other_rows(rng):
+def test_pivots_are_those_of_lapack_and_know_the_conditional_variance_of_other_rows(rng):
     kernel, theta, rows = io_kernel(2, 1), np.zeros(4), rng.normal(size=(30, 3))
     matrix = kernel.matrix(theta, rows, rows)
-    factor, pivots = inducing._pivoted_cholesky(matrix)
-    found = inducing._unexplained(factor, matrix.diagonal()[pivots])
+    found = list(inducing._pivots(kernel, theta, rows))
+    pivots = [pivot.row for pivot in found]
+    _, expected, rank, _ = lapack.dpstrf(matrix, tol=1e-5, lower=1)
+    assert pivots[:rank] == list(expected[:rank] - 1)
     for m in (0, 1, 7):
-        taken, others = pivots[:m], pivots[m:]
+        taken, others = pivots[:m], np.setdiff1d(np.arange(30), pivots[:m])
         cross = matrix[np.ix_(taken, others)]
         left = matrix.diagonal()[others] - (cross * np.linalg.solve(matrix[np.ix_(taken, taken)], cross)).sum(axis=0)
-        assert found[m] == pytest.approx(left.mean(), rel=1e-6)
+        assert found[m].unexplained == pytest.approx(left.mean(), rel=1e-6)
+
+
+def test_copies_of_rows_are_not_taken_twice(rng):
+    rows = np.repeat(rng.normal(size=(6, 3)), 5, axis=0)
+    points = inducing.greedy(io_kernel(2, 1), np.zeros(4), rows, 20)
+    assert len(points) == len(np.unique(points, axis=0)) == 6
 
 
 def test_more_seconds_or_fewer_rows_afford_more_points():

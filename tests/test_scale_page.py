@@ -1,4 +1,7 @@
-"""Every block of Python in docs/scale.md runs, one after the other, with a real scheduler behind the address."""
+"""Every block of Python in docs/scale.md runs, one after the other, with a real scheduler behind the address.
+
+The one for Spark is run in `tests/examples/test_spark.py`.
+"""
 
 import re
 from pathlib import Path
@@ -16,7 +19,7 @@ def test_the_page_on_scale(tmp_path, monkeypatch, capsys):
     assert len(blocks) >= 8
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0", "processes": False}
     names: dict = {}
-    for block in blocks:
+    for block in (block for block in blocks if "pyspark" not in block):
         if "tcp://scheduler.example:8786" in block:
             with distributed.LocalCluster(**options) as cluster:
                 exec(block.replace("tcp://scheduler.example:8786", cluster.scheduler_address), names)

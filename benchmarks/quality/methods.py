@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.quality import around_network, rio, trees
 from benchmarks.quality.answers import Answer
+from benchmarks.quality.promises import ABLATION, CONSTANT_NOISE
 from benchmarks.quality.protocol import Method, Run
 
 
@@ -59,4 +60,5 @@ GROUPS: dict[str, dict[str, Method]] = {
         "MAPIE CQR": trees.conformal_quantiles,
     },
     "no model": {"GP": rio.plain_gp},
+    ABLATION: {CONSTANT_NOISE: rio.on_network("folds", noise="constant")},
 }

@@ -9,7 +9,7 @@ import pandas as pd
 
 from benchmarks.quality import diagram
 from benchmarks.quality.description import DESCRIPTION, INTRODUCTION, NOTES
-from benchmarks.quality.promises import base_section, coverage_section, known_datasets
+from benchmarks.quality.promises import ABLATION, base_section, coverage_section, known_datasets, noise_section
 from benchmarks.quality.protocol import DATASETS
 from benchmarks.quality.ranks import SIGNIFICANCE, Ranking, complete, distinct, duel, p_value, ranking
 from experiments.rendering import markdown_table
@@ -30,6 +30,7 @@ def write_page(rows: pd.DataFrame, path: Path) -> None:
     path : Path
         Of the page; diagrams are named after it.
     """
+    everything, rows = rows, rows[rows.table != ABLATION]
     ranked = {}
     parts = [INTRODUCTION, ranks_section(rows, ranked)]
     for name, found in ranked.items():
@@ -38,7 +39,8 @@ def write_page(rows: pd.DataFrame, path: Path) -> None:
         diagram.draw(found, {method for method in found.ranks.index if is_ours(method)}, title, image)
         parts.append(f"![{title}]({image.name})\n")
     parts += [duel_section(rows, reference) for reference in REFERENCES if reference in set(rows.method)]
-    parts += [coverage_section(rows), base_section(rows), methods_section(rows), NOTES, "## Each data set\n\n" + LEGEND]
+    parts += [coverage_section(rows), base_section(rows), noise_section(everything), methods_section(rows), NOTES]
+    parts += ["## Each data set\n\n" + LEGEND]
     parts += [dataset_section(rows, name) for name in known_datasets(rows)]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(parts))

@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from rio_uq import dask_cluster
+from rio_uq.dask_cluster import Build, Homes
+from rio_uq.dask_partitions import Partition, Recipe, partitions
+from rio_uq.extras import require
 from rio_uq.sources import Part, check_columns, errors_of, names_columns
-from rio_uq.tables import require
 from rio_uq.validation import named
 
 FAN_IN = 8
 """Sums that are added up at a time."""
-
-ATTEMPTS = 3
-"""Times that work is handed out anew if what it needs was lost with the workers that had it."""
 
 
 class DaskSource:
@@ -60,8 +60,10 @@ class DaskSource:
         self._chunks = X.chunks[0] if hasattr(X, "chunks") else None
         # Dask may join partitions of which few columns are read: of X alone, but not of X and y each in its own way.
         self._optimize = not any(self._dask.is_dask_collection(values) for values in given.values())
-        self._X = _partitions(X, optimize=self._optimize)
-        self._given = {role: self._aligned(role, values) for role, values in given.items()}
+        self._X = _delayed(X, optimize=self._optimize)
+        aligned = {role: self._aligned(role, values) for role, values in given.items()}
+        self._given = list(aligned)
+        self._parts = partitions([self._X, *aligned.values()])
 
     def _aligned(self, role: str, values: Any) -> list[Any]:
         """What is known of the rows of each partition."""
@@ -79,7 +81,7 @@ class DaskSource:
                 if sum(self._chunks) != len(values):
                     raise ValueError(f"X has {sum(self._chunks)} rows and {role} has {len(values)}: they have to agree")
                 values = values.rechunk({0: self._chunks})
-        parts = _partitions(values, optimize=self._optimize)
+        parts = _delayed(values, optimize=self._optimize)
         if len(parts) != len(self._X):
             raise ValueError(
                 f"X has {len(self._X)} partitions and {role} has {len(parts)}: they have to be those of the same rows"
@@ -92,7 +94,7 @@ class DaskSource:
         if self._chunks is not None and not np.isnan(self._chunks).any():
             return [int(length) for length in self._chunks]
         count = self._dask.delayed(_num_samples)
-        return [int(length) for length in self._computed(lambda _: [count(part) for part in self._X], None)]
+        return [int(length) for length in self._computed(lambda *_: [count(part) for part in self._X])]
 
     @cached_property
     def n_rows(self) -> int:
@@ -108,31 +110,31 @@ class DaskSource:
         tasks = []
         for i, chosen in enumerate(np.split(numbers, cuts[:-1])):
             if len(chosen):
-                tasks.append(pick(i, self._X[i], self._given_to(i), chosen - (ends[i] - self.lengths[i])))
-        pieces = self._computed(lambda _: tasks, None)
+                tasks.append(pick(i, *self._parts[i], self._given, chosen - (ends[i] - self.lengths[i])))
+        pieces = self._computed(lambda *_: tasks)
         given = {role: np.concatenate([piece[1][role] for piece in pieces]) for role in self._given}
         return self._roles.part(f"{len(numbers)} rows of X", _joined([piece[0] for piece in pieces]), given)
 
     def total(self, function: Callable[[Any, Part], Any], context: Any) -> Any:
         plus = self._dask.delayed(_plus)
 
-        def tree(remote: Any) -> list[Any]:
-            sums = self._tasks(function, remote)
+        def tree(remote: Any, homes: Homes) -> list[Any]:
+            sums = self._tasks(function, remote, homes)
             while len(sums) > 1:
                 sums = [plus(sums[i : i + FAN_IN]) for i in range(0, len(sums), FAN_IN)]
             return sums
 
-        return self._computed(tree, _for_a_worker(context))[0]
+        return self._computed(tree, _for_a_worker(context), self._parts)[0]
 
     def rows(self, function: Callable[[Any, Part], Any], context: Any, example: Callable[[], Any]) -> Any:
         """Lazy Dask arrays, with a chunk for each partition."""
         array = require("dask.array", "dask")
-        client = _client()
+        client = dask_cluster.client_if_any()
         context = _for_a_worker(context)
         # A future stays alive as long as the arrays that are made of it.
         remote = self._dask.delayed(context) if client is None else client.scatter(context, broadcast=True, hash=False)
         shown = example()
-        tasks = self._tasks(function, remote, shown)
+        tasks = self._tasks(function, remote, if_empty=shown)
         lengths = [float("nan")] * len(tasks) if self._chunks is None else list(self._chunks)
 
         def lazy(parts: list[Any], values: NDArray[Any]) -> Any:
@@ -147,52 +149,22 @@ class DaskSource:
         arrays = [lazy([task[k] for task in tasks], values) for k, values in enumerate(shown)]
         return type(shown)(*arrays) if hasattr(shown, "_fields") else tuple(arrays)
 
-    def _given_to(self, i: int) -> dict[str, Any]:
-        return {role: parts[i] for role, parts in self._given.items()}
-
-    def _tasks(self, function: Callable[[Any, Part], Any], remote: Any, if_empty: Any = None) -> list[Any]:
+    def _tasks(
+        self, function: Callable[[Any, Part], Any], remote: Any, homes: Homes | None = None, *, if_empty: Any = None
+    ) -> list[Any]:
         work = self._dask.delayed(_work_on)
-        return [work(function, remote, self._roles, i, X, self._given_to(i), if_empty) for i, X in enumerate(self._X)]
+        found = []
+        for i, part in enumerate(self._parts):
+            with dask_cluster.at_home(i, homes or {}):
+                found.append(work(function, remote, self._roles, i, *part, self._given, if_empty))
+        return found
 
-    def _computed(self, build: Callable[[Any], list[Any]], context: Any) -> list[Any]:
+    def _computed(self, build: Build, context: Any = None, parts: Sequence[Partition] = ()) -> list[Any]:
         """The results of tasks: on the cluster that has a client here, otherwise on this machine."""
-        client = _client()
+        client = dask_cluster.client_if_any()
         if client is None:
-            return list(self._dask.compute(*build(self._dask.delayed(context))))
-        return _computed_by(client, build, context)
-
-
-def _client() -> Any:
-    """The client of a running cluster, if there is one."""
-    try:
-        return require("distributed", "dask").default_client()
-    except ValueError:
-        return None
-
-
-def _computed_by(client: Any, build: Callable[[Any], list[Any]], context: Any) -> list[Any]:
-    distributed = require("distributed", "dask")
-    for attempt in range(1, ATTEMPTS + 1):
-        remote, futures = None, []
-        try:
-            if context is not None:
-                remote = client.scatter(context, broadcast=True, hash=False)
-            futures = client.compute(build(remote))
-            return list(client.gather(futures))
-        except (distributed.CancelledError, distributed.comm.CommClosedError, TimeoutError, OSError) as error:
-            if client.status != "running":
-                raise ConnectionError(
-                    "the connection to the Dask scheduler was lost, and the work with it: start the cluster again"
-                ) from error
-            if attempt == ATTEMPTS:
-                raise
-        finally:
-            # Also on an error or Ctrl-C: nothing that was asked for goes on, or stays.
-            if futures and client.status == "running":
-                client.cancel(futures)
-            if remote is not None:
-                remote.release()
-    raise AssertionError("unreachable")
+            return list(self._dask.compute(*build(self._dask.delayed(context), {})))
+        return dask_cluster.computed(client, build, context, parts)
 
 
 def _for_a_worker(context: Any) -> Any:
@@ -241,17 +213,22 @@ class _Roles:
         return Part(name, rows if self.columns is None else rows[self.columns], {**values, **chosen})
 
 
-def _partitions(collection: Any, *, optimize: bool) -> list[Any]:
+def _delayed(collection: Any, *, optimize: bool) -> list[Any]:
     """A delayed object for each."""
     return list(np.ravel(np.asarray(collection.to_delayed(optimize_graph=optimize), dtype=object)))
 
 
-def _pick(i: int, X: Any, given: dict[str, Any], indices: NDArray[np.intp]) -> tuple[Any, dict[str, Any]]:
-    for role, values in given.items():
-        if _num_samples(values) != _num_samples(X):
-            sizes = f"X has {_num_samples(X)} rows and {role} has {_num_samples(values)}"
+def _pick(
+    i: int, recipe: Recipe, needed: list[Any], given: list[str], indices: NDArray[np.intp]
+) -> tuple[Any, dict[str, Any]]:
+    """On a worker: some of the rows of a partition, and what is known of them."""
+    X, *values = recipe.made_of(needed)
+    known = dict(zip(given, values, strict=True))
+    for role, value in known.items():
+        if _num_samples(value) != _num_samples(X):
+            sizes = f"X has {_num_samples(X)} rows and {role} has {_num_samples(value)}"
             raise ValueError(f"in partition {i} of X: {sizes}: they have to be the same rows")
-    return _safe_indexing(X, indices), {role: np.asarray(values)[indices] for role, values in given.items()}
+    return _safe_indexing(X, indices), {role: np.asarray(value)[indices] for role, value in known.items()}
 
 
 def _joined(pieces: list[Any]) -> Any:
@@ -266,16 +243,18 @@ def _work_on(
     context: Any,
     roles: _Roles,
     i: int,
-    X: Any,
-    given: dict[str, Any],
+    recipe: Recipe,
+    needed: list[Any],
+    given: list[str],
     if_empty: Any,
 ) -> Any:
     """On a worker. Of a partition without rows, as many rows of the example as it has: none."""
+    X, *values = recipe.made_of(needed)
     if not _num_samples(X):
         if isinstance(if_empty, tuple):
             return tuple(values[:0] for values in if_empty)
         return None if if_empty is None else if_empty[:0]
-    part = roles.part(f"partition {i} of X", X, given)
+    part = roles.part(f"partition {i} of X", X, dict(zip(given, values, strict=True)))
     with errors_of(part):
         return function(context, part)
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rio_uq.networks import BATCH_SIZE, OnnxNetwork, TorchNetwork, as_array, onnx_bytes, require
+from rio_uq.extras import require
+from rio_uq.networks import BATCH_SIZE, OnnxNetwork, TorchNetwork, as_array, onnx_bytes
 from rio_uq.validation import named
 
 POOLS = ("max", "mean")
@@ -116,7 +117,7 @@ class OnnxTensor:
 
 def _with_output(source: Any, name: str) -> bytes:
     """The graph with the tensor among its outputs."""
-    onnx = require("onnx", "a tensor inside an ONNX graph")
+    onnx = require("onnx", "onnx", "a tensor inside an ONNX graph")
     model = onnx.load_model_from_string(onnx_bytes(source))
     if name not in [output.name for output in model.graph.output]:
         inside = [tensor for node in model.graph.node for tensor in node.output if tensor]

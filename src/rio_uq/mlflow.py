@@ -16,6 +16,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from rio_uq import base_model, metrics
+from rio_uq.extras import require
 from rio_uq.parcel import REGRESSOR, has_model, read_parcel, requirements, write_parcel
 from rio_uq.persistence import STORED
 from rio_uq.pyfunc import ErrorBars, InputForm
@@ -28,13 +29,9 @@ AGREEMENT = 1e-4
 
 
 def _import_mlflow() -> Any:
-    try:
-        import mlflow
-        import mlflow.models
-        import mlflow.pyfunc
-    except ImportError as error:
-        raise ImportError("rio_uq.mlflow needs the package mlflow: pip install 'rio-uq[mlflow]'") from error
-    return mlflow
+    for module in ("mlflow.models", "mlflow.pyfunc"):
+        require(module, "mlflow", "rio_uq.mlflow")
+    return require("mlflow", "mlflow")
 
 
 def log_model(

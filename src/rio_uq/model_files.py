@@ -13,6 +13,7 @@ from typing import Any
 
 from rio_uq.adapters import NetworkModel
 from rio_uq.archive import FormatError
+from rio_uq.extras import require
 from rio_uq.networks import OnnxNetwork, onnx_bytes
 
 KINDS = ("onnx", "skops")
@@ -82,13 +83,8 @@ class UntrustedTypesError(ValueError):
 
 
 def _load_skops(content: bytes, trusted: Sequence[str]) -> Any:
-    try:
-        from skops import io
-    except ImportError as error:
-        raise ImportError(
-            "a model in a skops file needs skops to load: pip install 'rio-uq[skops]', or load with estimator=None and "
-            "give predictions as y_pred"
-        ) from error
+    otherwise = "load with estimator=None and give predictions as y_pred"
+    io = require("skops.io", "skops", "a model in a skops file", otherwise)
     allowed = {*OWN_TYPES, *trusted}
     unknown = sorted(set(io.get_untrusted_types(data=content)) - allowed)
     if unknown:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -17,18 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
+from rio_uq.extras import require
 from rio_uq.validation import check_count, named
 
 BATCH_SIZE = 1024
-
-
-def require(module: str, purpose: str) -> Any:
-    """The module, or an error that says how to get it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        extra = "onnx" if module.startswith("onnx") else "frameworks"
-        raise ImportError(f"{purpose} needs {module}, which is not installed: pip install 'rio-uq[{extra}]'") from error
 
 
 def batches(X: Any, batch_size: int) -> Iterator[Any]:
@@ -60,7 +51,7 @@ class TorchNetwork:
     """
 
     def __init__(self, module: Any, *, batch_size: int = BATCH_SIZE, device: Any = None, dtype: Any = None) -> None:
-        torch = require("torch", "a PyTorch module")
+        torch = require("torch", "frameworks", "a PyTorch module")
         if not isinstance(module, torch.nn.Module):
             raise TypeError(f"module has to be a torch.nn.Module, an object and not a class; got {module!r}")
         check_count(batch_size, "batch_size", at_least=1)
@@ -175,7 +166,7 @@ class OnnxNetwork:
 
 
 def _start(graph: bytes) -> Any:
-    runtime = require("onnxruntime", "an ONNX graph")
+    runtime = require("onnxruntime", "onnx", "an ONNX graph")
     return runtime.InferenceSession(graph, providers=runtime.get_available_providers())
 
 
@@ -188,7 +179,7 @@ def onnx_bytes(source: Any) -> bytes:
     graph = Path(source).read_bytes()
     if b"location" not in graph:  # the key under which a graph names files beside it
         return graph
-    onnx = require("onnx", "an ONNX graph with weights in a file of their own")
+    onnx = require("onnx", "onnx", "an ONNX graph with weights in a file of their own")
     return bytes(onnx.load_model(source).SerializeToString())
 
 

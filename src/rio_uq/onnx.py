@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rio_uq.archive import written_in_one_step
+from rio_uq.extras import require
 from rio_uq.features import Columns, Transformed
 from rio_uq.fingerprint import check_model, predictions_of
 from rio_uq.layers import OnnxTensor
@@ -77,19 +78,11 @@ def export(
             "error bars were calibrated by group, which the ONNX graph has no input for: calibrate without groups, or "
             "export a regressor for each group"
         )
-    model = _Export(rio, _import_onnx(), dtype, base).build(chosen)
+    model = _Export(rio, require("onnx", "onnx", "rio_uq.onnx.export"), dtype, base).build(chosen)
     if path is not None:
         with written_in_one_step(path) as file:
             file.write(model.SerializeToString(deterministic=True))
     return model
-
-
-def _import_onnx() -> Any:
-    try:
-        import onnx
-    except ImportError as error:
-        raise ImportError("rio_uq.onnx.export needs the package onnx: pip install 'rio-uq[onnx]'") from error
-    return onnx
 
 
 class _Export:

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rio_uq.adapters import NetworkModel
+from rio_uq.extras import require
 from rio_uq.features import Transformed
 from rio_uq.layers import OnnxTensor
 from rio_uq.model_files import FIRST_OUTPUT, KINDS, load_model, open_model
@@ -154,10 +155,7 @@ def _own_file(model: Any, types: set[str]) -> tuple[str, bytes]:
 
 def _skops_bytes(value: Any, types: set[str], what: str, advice: str) -> bytes:
     """A file of skops, which has to load again; those of its types that belong to well-known libraries are added."""
-    try:
-        from skops import io
-    except ImportError as error:
-        raise ImportError(f"{what} is stored by skops: pip install 'rio-uq[skops]', or {advice}") from error
+    io = require("skops.io", "skops", f"to store {what}", advice)
     try:
         content: bytes = io.dumps(value)
         found = io.get_untrusted_types(data=content)

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq.archive import written_in_one_step
+from rio_uq.extras import require
 from rio_uq.validation import check_count, named
 
 BLOCK_ROWS, BLOCK_NUMBERS = 65_536, 2**23
 """Rows in a block at most: fewer, down to 1,024, where they would be more numbers than that."""
-
-
-def require(module: str, extra: str) -> Any:
-    """The module, or an error that says which extra of rio-uq brings it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        package = module.split(".")[0]
-        raise ImportError(f"this needs {package}, which is not installed: pip install 'rio-uq[{extra}]'") from error
 
 
 def _scan_options(data: Any) -> dict[str, Any]:
@@ -148,6 +139,7 @@ class ArrowRows:
             batch_size=block_rows,
             batch_readahead=2,
             fragment_readahead=1,
+            use_threads=False,  # threads of Arrow read ahead of a slow consumer, up to a gigabyte
             **_scan_options(self._dataset),
         )
         held, n_held = [], 0

@@ -7,9 +7,11 @@ worth their cost while twice as many would take a noticeable part of it away.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import lapack
 from sklearn.cluster import KMeans
 
 from rio_uq.gp.kernels import Kernel
@@ -24,12 +26,12 @@ FEWEST_POINTS, MOST_POINTS = 10, 1000
 GAIN_PER_ROW = 0.01
 """In nats: points are added while twice as many would gain more for a row than this."""
 
-EVALUATIONS = 100
-"""Of the bound, in a usual fit."""
+EVALUATIONS = 50
+"""Of the bound on all rows, in a usual fit."""
 
-ROW_SECONDS, PAIR_SECONDS, POINT_SECONDS = 4e-8, 7e-11, 3e-9
+ROW_SECONDS, PAIR_SECONDS, POINT_SECONDS = 2e-8, 6e-11, 3e-9
 """Of one evaluation on an ordinary processor: for each row and point, for each row and pair of points, and for each
-three points. See benchmarks/engine.md."""
+three points. See benchmarks/levers.md."""
 
 
 def choose(method: str, n_points: int, rows: Array, kernel: Kernel, theta: Array, rng: np.random.Generator) -> Array:
@@ -59,8 +61,7 @@ def greedy(kernel: Kernel, theta: Array, rows: Array, n_points: int) -> Array:
     is down to the size of the jitter, further points would add nothing but bad conditioning: then fewer points
     than asked for are returned.
     """
-    factor, pivots = _pivoted_cholesky(kernel.matrix(theta, rows, rows))
-    return np.array(rows[pivots[: max(1, min(n_points, factor.shape[1]))]])
+    return np.array(rows[[pivot.row for pivot in islice(_pivots(kernel, theta, rows), n_points)]])
 
 
 def enough(kernel: Kernel, theta: Array, noise_variance: Array, rows: Array, rng: np.random.Generator) -> Array:
@@ -72,14 +73,16 @@ def enough(kernel: Kernel, theta: Array, noise_variance: Array, rows: Array, rng
     rows : (n, D) array
     """
     candidates = _draw(rows, 4 * MOST_POINTS, rng)
-    factor, pivots = _pivoted_cholesky(kernel.matrix(theta, candidates, candidates))
-    unexplained = _unexplained(factor, kernel.diagonal(theta, candidates)[pivots])
-    gap = 0.5 * float(np.mean(1.0 / noise_variance)) * unexplained
-    last = len(gap) - 1
-    n_points = min(FEWEST_POINTS, last)
-    while n_points < min(MOST_POINTS, last) and gap[n_points] - gap[min(2 * n_points, last)] > GAIN_PER_ROW:
-        n_points += 1
-    return np.array(candidates[pivots[: max(1, n_points)]])
+    in_nats = 0.5 * float(np.mean(1.0 / noise_variance))
+    chosen: list[int] = []
+    gap: list[float] = []
+    for pivot in islice(_pivots(kernel, theta, candidates), 2 * MOST_POINTS + 1):
+        n_points = len(chosen) // 2
+        gap.append(in_nats * pivot.unexplained)
+        if n_points >= FEWEST_POINTS and gap[n_points] - gap[2 * n_points] <= GAIN_PER_ROW:
+            return np.array(candidates[chosen[:n_points]])
+        chosen.append(pivot.row)
+    return np.array(candidates[chosen[:MOST_POINTS]])
 
 
 def affordable(seconds: float, n_rows: int, n_jobs: int) -> int:
@@ -91,19 +94,32 @@ def affordable(seconds: float, n_rows: int, n_jobs: int) -> int:
     return max(FEWEST_POINTS, int(np.searchsorted(EVALUATIONS * evaluation, seconds, side="right")))
 
 
-def _pivoted_cholesky(matrix: Array) -> tuple[Array, NDArray[np.intp]]:
-    """L of shape (n, rank) with its lines in the order of the pivots, and the pivots."""
-    tolerance = 10.0 * BASE_JITTER * float(matrix.diagonal().max())
-    factor, pivots, rank, _ = lapack.dpstrf(matrix, tol=tolerance, lower=1)
-    return np.tril(factor)[:, :rank], pivots - 1
+class _Pivot(NamedTuple):
+    row: int
+    unexplained: float  # mean variance of the rows that have not been taken before it, given those that have
 
 
-def _unexplained(factor: Array, diagonal: Array) -> Array:
-    """Mean variance of the other rows given the first m pivots, for m from 0 to the rank or until no row is left."""
-    n, rank = factor.shape
-    left = diagonal[:, None] - np.hstack([np.zeros((n, 1)), np.cumsum(factor**2, axis=1)])
-    m = np.arange(min(rank, n - 1) + 1)
-    return np.array([np.maximum(left[k:, k], 0.0).mean() for k in m])
+def _pivots(kernel: Kernel, theta: Array, rows: Array) -> Iterator[_Pivot]:
+    """Rows in the order of a pivoted Cholesky factorisation K ≈ LLᵀ of their kernel matrix, until its rank.
+
+    With the row i as next pivot, the next column of L is (k_i − L l_i)/√v_i, where l_i is its line of L and v_i its
+    conditional variance, and its squares are what the pivot explains of the variances of the others. Only the columns
+    of K that belong to pivots are needed.
+    """
+    designs, variance = kernel.designs(rows), kernel.diagonal(theta, rows)
+    lowest, n = 10.0 * BASE_JITTER * float(variance.max()), len(rows)
+    columns = np.empty((min(n, 64), n))
+    for j in range(n):
+        i = int(variance.argmax())
+        if j and variance[i] <= lowest:
+            return
+        yield _Pivot(i, float(variance.sum()) / (n - j))
+        if j == len(columns):
+            columns = np.vstack([columns, np.empty_like(columns)])
+        column = kernel.at(theta, rows[[i]]).matrix(designs)[0]
+        columns[j] = (column - columns[:j, i] @ columns[:j]) / np.sqrt(variance[i])
+        variance = np.maximum(variance - columns[j] ** 2, 0.0)
+        variance[i] = 0.0
 
 
 def _draw(rows: Array, n_rows: int, rng: np.random.Generator) -> Array:

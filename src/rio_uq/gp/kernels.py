@@ -67,10 +67,9 @@ class Kernel:
             With respect to the second argument.
         """
         at, designs = self.at(theta, points), self.designs(rows)
-        saved = at.saved_arrays(len(rows))
-        at.forward(designs, saved)
-        by_matrix = np.ascontiguousarray(adjoint.T)
-        sums = at.backward(designs, saved, by_matrix, np.empty_like(by_matrix))
+        saved, by_matrix = at.saved_arrays(len(rows)), np.ascontiguousarray(adjoint.T)
+        at.forward(designs, saved, np.empty_like(by_matrix))
+        sums = at.backward(designs, saved, by_matrix)
         return at.by_theta(sums), at.by_points(sums)
 
     def designs(self, rows: Array) -> list[Design]:
@@ -104,12 +103,12 @@ class KernelAt:
 
     def saved_arrays(self, n_rows: int) -> list[Array]:
         """Arrays for `forward` to save a block of n_rows rows in."""
-        shape = (len(self.points), n_rows)
-        return [np.empty(shape if term.saves_block else (0, 0), dtype=self.dtype) for term in self.terms]
+        shape = len(self.points), n_rows
+        return [np.empty((term.n_saved, *shape), dtype=self.dtype) for term in self.kernel.terms]
 
-    def forward(self, designs: list[Design], saved: list[Array]) -> None:
+    def forward(self, designs: list[Design], saved: list[Array], scratch: Array) -> None:
         for term, design, kept in zip(self.terms, designs, saved, strict=True):
-            term.forward(design, kept)
+            term.forward(design, kept, scratch)
 
     def value(self, designs: list[Design], saved: list[Array], scratch: Array, out: Array) -> None:
         """Write k(Z, c) of the block, shape (m, b), to ``out``."""
@@ -132,14 +131,14 @@ class KernelAt:
         scratch: Array
         out: Array
         scratch, out = np.empty((2, len(self.points), n_rows), dtype=self.dtype)
-        self.forward(designs, saved)
+        self.forward(designs, saved, scratch)
         self.value(designs, saved, scratch, out)
         return out
 
-    def backward(self, designs: list[Design], saved: list[Array], adjoint: Array, scratch: Array) -> list[Array]:
+    def backward(self, designs: list[Design], saved: list[Array], adjoint: Array) -> list[Array]:
         """The sums of the pull-back of ``adjoint``, of all terms in one list. Overwrites ``saved``."""
         walk = zip(self.terms, designs, saved, strict=True)
-        return [total for term, design, kept in walk for total in term.backward(design, kept, adjoint, scratch)]
+        return [total for term, design, kept in walk for total in term.backward(design, kept, adjoint)]
 
     def by_theta(self, sums: list[Array]) -> Array:
         """Gradient of theta from the sums over all blocks."""

@@ -2,14 +2,16 @@
 
 The RBF kernel is not among them: `rio_uq.gp.terms` has a shorter way for it.
 
-Each has its value and its slope dg/dρ, written to ``out`` in place. With ``s = √ρ``:
+Each is written in a multiple r of ρ, which costs nothing where ρ is made, and with s = √r:
 
-    matern12            g = exp(−s)                          dg/dρ = −g/(2s), taken as 0 at s = 0
-    matern32            g = (1 + √3 s) exp(−√3 s)            dg/dρ = −3/2 exp(−√3 s)
-    matern52            g = (1 + √5 s + 5ρ/3) exp(−√5 s)     dg/dρ = −5/6 (1 + √5 s) exp(−√5 s)
-    rational_quadratic  g = (1 + ρ/2α)^−α                    dg/dρ = −½ (1 + ρ/2α)^(−α−1)
+    matern12            r = ρ        g = e⁻ˢ                  dg/dr = −e⁻ˢ/2s, taken as 0 at s = 0
+    matern32            r = 3ρ       g = (1 + s) e⁻ˢ          dg/dr = −½ e⁻ˢ
+    matern52            r = 5ρ       g = (1 + s + r/3) e⁻ˢ    dg/dr = −⅙ (1 + s) e⁻ˢ
+    rational_quadratic  r = ρ/2α     g = (1 + r)^−α           dg/dr = −α g/(1 + r)
 
-The last has a shape α; with u = ρ/2α, dg/dlog α = α g (u/(1 + u) − log(1 + u)).
+The last has a shape α, with dg/dlog α = α g (r/(1 + r) − log(1 + r)). What value and slopes have in common is computed
+once: they are written together, the slopes without their constant factors, which sums are multiplied by later. The
+factor v comes into the exponent, e⁻ˢ to exp(log v − s).
 """
 
 from __future__ import annotations
@@ -21,88 +23,76 @@ import numpy as np
 
 from rio_uq.gp.typing import Array
 
-InPlace = Callable[[Array, float, Array], None]
-
 
 @dataclass(frozen=True)
 class Profile:
-    value: InPlace
-    slope: InPlace
-    shape_slope: InPlace | None = None
+    """How a block of a stationary kernel is filled.
 
-    @property
-    def has_shape(self) -> bool:
-        return self.shape_slope is not None
+    Attributes
+    ----------
+    multiple : callable
+        r/ρ, given α.
+    slope_factor : callable
+        The constant factor of dg/dr, given α.
+    fill : callable
+        Given log v, α, the saved arrays and one for intermediate results: the first of the saved arrays holds r, and
+        then k; the second gets dk/dr without its factor, the third, if there is one, dk/dlog α without the factor α.
+    has_shape : bool
+    """
 
-
-def _matern12(rho: Array, shape: float, out: Array) -> None:
-    np.sqrt(rho, out=out)
-    np.negative(out, out=out)
-    np.exp(out, out=out)
-
-
-def _matern12_slope(rho: Array, shape: float, out: Array) -> None:
-    distance = np.sqrt(rho)
-    np.exp(-distance, out=out)
-    np.divide(out, -2.0 * distance, out=out, where=distance > 0.0)
-    out *= distance > 0.0
+    multiple: Callable[[float], float]
+    slope_factor: Callable[[float], float]
+    fill: Callable[[float, float, Array, Array], None]
+    has_shape: bool = False
 
 
-def _matern32(rho: Array, shape: float, out: Array) -> None:
-    scaled = np.sqrt(3.0 * rho)
-    np.exp(-scaled, out=out)
-    scaled += 1.0
-    out *= scaled
+def _matern12(log_variance: float, shape: float, saved: Array, scratch: Array) -> None:
+    value, slope = saved
+    np.sqrt(value, out=scratch)
+    np.subtract(log_variance, scratch, out=value)
+    np.exp(value, out=value)
+    slope.fill(0.0)
+    np.divide(value, scratch, out=slope, where=scratch > 0.0)
 
 
-def _matern32_slope(rho: Array, shape: float, out: Array) -> None:
-    np.multiply(rho, 3.0, out=out)
-    _matern12(out, shape, out)
-    out *= -1.5
+def _matern32(log_variance: float, shape: float, saved: Array, scratch: Array) -> None:
+    value, slope = saved
+    np.sqrt(value, out=value)
+    np.subtract(log_variance, value, out=slope)
+    np.exp(slope, out=slope)
+    value += 1.0
+    value *= slope
 
 
-def _matern52(rho: Array, shape: float, out: Array) -> None:
-    scaled = 5.0 * rho
-    np.sqrt(scaled, out=scaled)
-    np.negative(scaled, out=out)
-    np.exp(out, out=out)
-    polynomial = scaled / 3.0
-    polynomial += 1.0
-    polynomial *= scaled
-    polynomial += 1.0
-    out *= polynomial
+def _matern52(log_variance: float, shape: float, saved: Array, scratch: Array) -> None:
+    value, slope = saved
+    np.sqrt(value, out=slope)
+    np.subtract(log_variance, slope, out=scratch)
+    np.exp(scratch, out=scratch)
+    slope += 1.0
+    slope *= scratch
+    scratch *= 1.0 / 3.0
+    value *= scratch
+    value += slope
 
 
-def _matern52_slope(rho: Array, shape: float, out: Array) -> None:
-    scaled = np.sqrt(5.0 * rho)
-    np.exp(-scaled, out=out)
-    scaled += 1.0
-    out *= scaled
-    out *= -5.0 / 6.0
-
-
-def _rational_quadratic(rho: Array, shape: float, out: Array) -> None:
-    np.multiply(rho, 0.5 / shape, out=out)
-    np.log1p(out, out=out)
-    out *= -shape
-    np.exp(out, out=out)
-
-
-def _rational_quadratic_slope(rho: Array, shape: float, out: Array) -> None:
-    _rational_quadratic(rho, shape, out)
-    out /= 1.0 + rho * (0.5 / shape)
-    out *= -0.5
-
-
-def _rational_quadratic_shape_slope(rho: Array, shape: float, out: Array) -> None:
-    _rational_quadratic(rho, shape, out)
-    u = rho * (0.5 / shape)
-    out *= shape * (u / (1.0 + u) - np.log1p(u))
+def _rational_quadratic(log_variance: float, shape: float, saved: Array, scratch: Array) -> None:
+    value, slope, shape_slope = saved
+    np.log1p(value, out=scratch)
+    np.add(value, 1.0, out=slope)
+    np.reciprocal(slope, out=slope)
+    np.subtract(1.0, slope, out=shape_slope)
+    shape_slope -= scratch
+    scratch *= -shape
+    scratch += log_variance
+    np.exp(scratch, out=value)
+    slope *= value
+    shape_slope *= value
 
 
 PROFILES = {
-    "matern12": Profile(_matern12, _matern12_slope),
-    "matern32": Profile(_matern32, _matern32_slope),
-    "matern52": Profile(_matern52, _matern52_slope),
-    "rational_quadratic": Profile(_rational_quadratic, _rational_quadratic_slope, _rational_quadratic_shape_slope),
+    "matern12": Profile(lambda shape: 1.0, lambda shape: -0.5, _matern12),
+    "matern32": Profile(lambda shape: 3.0, lambda shape: -0.5, _matern32),
+    "matern52": Profile(lambda shape: 5.0, lambda shape: -1.0 / 6.0, _matern52),
+    "rational_quadratic": Profile(lambda shape: 0.5 / shape, lambda shape: -shape, _rational_quadratic, has_shape=True),
 }

@@ -155,14 +155,13 @@ class CollapsedBound:
         self.jitter = BASE_JITTER if np.dtype(data.dtype) == np.float64 else FLOAT32_JITTER
         self.block_rows = data.block_rows or block_rows_for(n_points)
         self.is_cached = self._bytes_to_cache() <= data.cache_bytes
-        self._kept: dict[int, _BlockArrays] = {}
+        self._kept: dict[int | tuple[int, int], _BlockArrays] = {}
         self._shared: dict[int, Array] = {}
 
     def _bytes_to_cache(self) -> int:
         per_row = self.n_points + self.data.n_outputs
         for term in self.kernel.terms:
-            is_linear = term.family == "linear"
-            per_row += term.stop - term.start + term.n_scales + (0 if is_linear else 2 + self.n_points)
+            per_row += term.stop - term.start + 2 + term.n_scales + term.n_saved * self.n_points
         return per_row * len(self.data) * np.dtype(self.data.dtype).itemsize
 
     def __call__(self, theta: Array, log_noise: Array, points: Array) -> tuple[float, tuple[Array, Array, Array]]:
@@ -212,14 +211,14 @@ class CollapsedBound:
             adjoint = np.matmul(left, arrays.stacked, out=arrays.adjoint)
             if self.data.pull is not None:
                 adjoint *= np.sqrt(self.data.pull[block[1]])
-            return at.backward(arrays.designs, arrays.saved, adjoint, arrays.scratch)
+            return at.backward(arrays.designs, arrays.saved, adjoint)
 
         return sum_over_rows(len(self.data), self.block_rows, self.data.n_jobs, work)
 
     def _forward(self, at: KernelAt, arrays: _BlockArrays, block: Block, whitener: Array | None) -> Array:
         """The kernel matrix of a block, whitened or not, with its targets below, √w [k; r], shape (m + q, b)."""
         stacked, m = arrays.stacked, self.n_points
-        at.forward(arrays.designs, arrays.saved)
+        at.forward(arrays.designs, arrays.saved, arrays.scratch)
         at.value(arrays.designs, arrays.saved, arrays.scratch, stacked[:m])
         if whitener is not None:
             np.copyto(arrays.scratch, stacked[:m])
@@ -230,24 +229,22 @@ class CollapsedBound:
         return stacked
 
     def _arrays(self, at: KernelAt, span: int, block: Block) -> _BlockArrays:
-        """The arrays of a block: kept from walk to walk, or made anew."""
+        """The arrays of a block: its own from walk to walk, or those of all blocks of the thread that are as long."""
         index, rows = block
-        if index in self._kept:
+        if self.is_cached and index in self._kept:
             return self._kept[index]
-        b, m, q = rows.stop - rows.start, self.n_points, self.data.n_outputs
+        key = index if self.is_cached else (span, rows.stop - rows.start)
+        arrays = self._kept[key] if key in self._kept else self._new_arrays(at, span, rows.stop - rows.start)
+        designs = self.kernel.designs(np.asarray(self.data.rows[rows], dtype=self.data.dtype))
+        self._kept[key] = arrays._replace(designs=designs)
+        return self._kept[key]
+
+    def _new_arrays(self, at: KernelAt, span: int, b: int) -> _BlockArrays:
+        m, q, dtype = self.n_points, self.data.n_outputs, self.data.dtype
         if span not in self._shared:
-            self._shared[span] = np.empty(2 * m * self.block_rows, dtype=self.data.dtype)
-        shared = self._shared[span]
-        arrays = _BlockArrays(
-            designs=self.kernel.designs(np.asarray(self.data.rows[rows], dtype=self.data.dtype)),
-            saved=at.saved_arrays(b),
-            scratch=shared[: m * b].reshape(m, b),
-            adjoint=shared[m * b : 2 * m * b].reshape(m, b),
-            stacked=np.empty((m + q, b), dtype=self.data.dtype),
-        )
-        if self.is_cached:
-            self._kept[index] = arrays
-        return arrays
+            self._shared[span] = np.empty((2, m * self.block_rows), dtype=dtype)
+        scratch, adjoint = (array[: m * b].reshape(m, b) for array in self._shared[span])
+        return _BlockArrays([], at.saved_arrays(b), np.empty((m + q, b), dtype=dtype), scratch, adjoint)
 
 
 class _Spectrum(NamedTuple):

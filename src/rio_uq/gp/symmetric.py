@@ -18,16 +18,17 @@ class PointsMatrix:
         m = len(at.points)
         self._designs = at.kernel.designs(at.points)
         self._saved = at.saved_arrays(m)
-        self._scratch, self.value = np.empty((2, m, m))
-        self._at.forward(self._designs, self._saved)
-        self._at.value(self._designs, self._saved, self._scratch, self.value)
+        scratch: Array
+        scratch, self.value = np.empty((2, m, m))
+        self._at.forward(self._designs, self._saved, scratch)
+        self._at.value(self._designs, self._saved, scratch, self.value)
 
     def pullback_sums(self, adjoint: Array) -> list[Array]:
         """The sums of the pull-back of a symmetric adjoint to one of the two arguments.
 
         It can be asked once: it uses up what was kept.
         """
-        return self._at.backward(self._designs, self._saved, adjoint, self._scratch)
+        return self._at.backward(self._designs, self._saved, adjoint)
 
 
 class RowsMatrix:
@@ -60,7 +61,7 @@ class RowsMatrix:
             self._saved = [at.saved_arrays(n - block.start) for at, block in zip(self._at, self._blocks, strict=True)]
         for block, at, designs, saved in zip(self._blocks, self._at, self._designs, self._saved, strict=True):
             scratch, part = self._arrays(block)
-            at.forward(designs, saved)
+            at.forward(designs, saved, scratch)
             at.value(designs, saved, scratch, part)
             self.value.T[block, block.start :] = part
         return self.value
@@ -77,12 +78,12 @@ class RowsMatrix:
         total: Array = np.zeros(())
         for block, at, designs, saved in zip(self._blocks, self._at, self._designs, self._saved, strict=True):
             size = block.stop - block.start
-            scratch, part = self._arrays(block)
+            _, part = self._arrays(block)
             adjoint = np.matmul(outer[block], outer[block.start :].T, out=part)
             adjoint[:, :size] *= 0.5
             adjoint -= lower.T[block, block.start :]
             adjoint[np.diag_indices(size)] += 0.5 * lower.diagonal()[block]
-            total = total + at.by_theta(at.backward(designs, saved, adjoint, scratch))
+            total = total + at.by_theta(at.backward(designs, saved, adjoint))
         return total
 
     def _arrays(self, block: slice) -> tuple[Array, Array]:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -89,6 +89,13 @@ class Term:
         return ("variance", *("lengthscale",) * self.n_scales, *shape)
 
     @property
+    def n_saved(self) -> int:
+        """Arrays that are saved of a block for its pull-back: k and its slopes, or what they can be told from."""
+        if self.family in ("linear", "rbf"):
+            return 0 if self.family == "linear" else 1
+        return 3 if PROFILES[self.family].has_shape else 2
+
+    @property
     def n_parameters(self) -> int:
         return len(self.parameter_names)
 
@@ -130,20 +137,18 @@ class Term:
 
 
 class StationaryAt:
-    """A stationary term at given parameters and points; `forward`, `value`, `backward` work on one block.
+    """A stationary term at given parameters and points; `forward` and `backward` work on one block.
 
-    Of a block, `forward` saves ρ.
+    Of a block, `forward` saves k and its slopes, see `rio_uq.gp.profiles`.
     """
 
-    saves_block = True
     n_sums = 3
 
     def __init__(self, term: Term, theta: Array, z: Array, dtype: np.dtype) -> None:
         self.z = z
-        self.variance = float(np.exp(theta[0]))
+        self.log_variance = float(theta[0])
         self.inverse_squares = np.exp(-2.0 * theta[1 : 1 + term.n_scales])
         self.squared_norms = np.einsum("ij,ij->i", z * self.inverse_squares, z)
-        self.row_norms = self.squared_norms.astype(dtype)
         self.row_scales = self.inverse_squares.astype(dtype)
         self.ones = np.ones(len(z), dtype=dtype)
         self._prepare(term, theta, dtype)
@@ -151,39 +156,37 @@ class StationaryAt:
     def _prepare(self, term: Term, theta: Array, dtype: np.dtype) -> None:
         self.profile = PROFILES[term.family]
         self.shape = float(np.exp(theta[-1])) if self.profile.has_shape else 1.0
-        self.left = self._left(-2.0, self.squared_norms).astype(dtype)
+        self.multiple = self.profile.multiple(self.shape)
+        # Rounding leaves ρ of equal rows at about ±ε(|z/l|² + |x/l|²). It has to be an exact zero there: √ρ and 1/√ρ of
+        # the Matérn kernels would blow the rounding up. So a few ε of both norms are taken off, and what is below zero.
+        less = 1.0 - 8.0 * np.finfo(dtype).eps
+        left = self._left(-2.0, less * self.squared_norms)
+        left[:, -2] *= less
+        self.left = (self.multiple * left).astype(dtype)
 
     def _left(self, factor: float, constant: Array) -> Array:
         """The left side of the product that gives ``−factor/2 (ρ − |z/l|²) + constant``."""
         ones = np.ones((len(self.z), 1))
         return np.hstack([factor * self.inverse_squares * self.z, -0.5 * factor * ones, constant[:, None]])
 
-    def forward(self, design: Design, saved: Array) -> None:
-        columns = design.columns
-        np.dot(self.row_scales, design.squares, out=columns[-2])
-        np.matmul(self.left, columns, out=saved)
-        # Rounding leaves ρ of equal rows at about ±ε(|z/l|² + |x/l|²). It has to be an exact zero there: √ρ and 1/√ρ
-        # of the Matérn kernels would blow the rounding up.
-        rounding = 8.0 * np.finfo(saved.dtype).eps
-        saved *= saved > np.add.outer(rounding * self.row_norms, rounding * columns[-2])
+    def forward(self, design: Design, saved: Array, scratch: Array) -> None:
+        np.dot(self.row_scales, design.squares, out=design.columns[-2])
+        np.matmul(self.left, design.columns, out=saved[0])
+        np.maximum(saved[0], 0.0, out=saved[0])
+        self.profile.fill(self.log_variance, self.shape, saved, scratch)
 
     def value(self, design: Design, saved: Array, scratch: Array) -> Array:
-        """k(Z, c) of the block: ``saved`` itself or ``scratch``."""
-        self.profile.value(saved, self.shape, scratch)
-        scratch *= self.variance
-        return scratch
+        """k(Z, c) of the block: that which is saved, or ``scratch``."""
+        return np.asarray(saved[0])
 
-    def backward(self, design: Design, saved: Array, adjoint: Array, scratch: Array) -> Sums:
+    def backward(self, design: Design, saved: Array, adjoint: Array) -> Sums:
         """The sums of the pull-back of ``adjoint`` = ∂F/∂k. Overwrites ``saved``."""
-        by_variance = np.vdot(adjoint, self.value(design, saved, scratch))
-        by_shape: Any = 0.0
-        if self.profile.shape_slope is not None:
-            self.profile.shape_slope(saved, self.shape, scratch)
-            by_shape = self.variance * np.vdot(adjoint, scratch)
-        self.profile.slope(saved, self.shape, scratch)
-        scratch *= adjoint
-        w_columns, w_squares = self._sums(design, scratch)
-        return self.variance * w_columns, self.variance * w_squares, np.array([by_variance, by_shape], dtype=float)
+        by_variance = np.vdot(adjoint, saved[0])
+        by_shape = self.shape * np.vdot(adjoint, saved[2]) if self.profile.has_shape else 0.0
+        saved[1] *= adjoint
+        w_columns, w_squares = self._sums(design, saved[1])
+        factor = self.multiple * self.profile.slope_factor(self.shape)
+        return factor * w_columns, factor * w_squares, np.array([by_variance, by_shape], dtype=float)
 
     def _sums(self, design: Design, w: Array) -> tuple[Array, Array]:
         return w @ design.columns.T, design.squares @ (self.ones @ w)
@@ -217,17 +220,14 @@ class RBFAt(StationaryAt):
     def _prepare(self, term: Term, theta: Array, dtype: np.dtype) -> None:
         self.left = self._left(1.0, theta[0] - 0.5 * self.squared_norms).astype(dtype)
 
-    def forward(self, design: Design, saved: Array) -> None:
+    def forward(self, design: Design, saved: Array, scratch: Array) -> None:
         np.dot(self.row_scales, design.squares, out=design.columns[-2])
-        np.matmul(self.left, design.columns, out=saved)
-        np.exp(saved, out=saved)
+        np.matmul(self.left, design.columns, out=saved[0])
+        np.exp(saved[0], out=saved[0])
 
-    def value(self, design: Design, saved: Array, scratch: Array) -> Array:
-        return saved
-
-    def backward(self, design: Design, saved: Array, adjoint: Array, scratch: Array) -> Sums:
-        saved *= adjoint
-        return self._sums(design, saved)
+    def backward(self, design: Design, saved: Array, adjoint: Array) -> Sums:
+        saved[0] *= adjoint
+        return self._sums(design, saved[0])
 
     def by_theta(self, sums: Sums) -> Array:
         return np.concatenate([[sums[0][:, -1].sum()], -0.5 * self._by_lengthscale(*sums)])
@@ -244,17 +244,16 @@ class LinearAt:
         self.variances = np.exp(theta)
         self.left = (z * self.variances).astype(dtype)
 
-    saves_block = False
     n_sums = 1
 
-    def forward(self, design: Design, saved: Array) -> None:
+    def forward(self, design: Design, saved: Array, scratch: Array) -> None:
         pass
 
     def value(self, design: Design, saved: Array, scratch: Array) -> Array:
         np.matmul(self.left, design.columns, out=scratch)
         return scratch
 
-    def backward(self, design: Design, saved: Array, adjoint: Array, scratch: Array) -> Sums:
+    def backward(self, design: Design, saved: Array, adjoint: Array) -> Sums:
         return (adjoint @ design.columns.T,)
 
     def by_theta(self, sums: Sums) -> Array:

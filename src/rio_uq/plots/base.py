@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rio_uq.extras import require
 from rio_uq.validation import check_count, check_finite, to_numeric
 
 if TYPE_CHECKING:
@@ -47,12 +48,7 @@ class Display:
 
 def new_axes(n_panels: int) -> list[Axes]:
     """Axes side by side in a figure of their own."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("figures are drawn by matplotlib, which is not installed: pip install 'rio-uq[plots]'") from (
-            error
-        )
+    plt = require("matplotlib.pyplot", "plots", "a figure")
     _, axes = plt.subplots(1, n_panels, figsize=(n_panels * PANEL[0], PANEL[1]), layout="constrained", squeeze=False)
     return list(axes[0])
 

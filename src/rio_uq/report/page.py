@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rio_uq.extras import require
 from rio_uq.report import words
 from rio_uq.report.rows import Rows
 
@@ -28,14 +29,11 @@ DIGITS = 6
 
 def environment() -> Environment:
     """Jinja2 with all values escaped."""
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError as error:
-        raise ImportError("a report is made by Jinja2, which is not installed: pip install 'rio-uq[report]'") from error
-    pages = Environment(
-        loader=PackageLoader("rio_uq.report", "page"),
+    jinja2 = require("jinja2", "report", "a report")
+    pages: Environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("rio_uq.report", "page"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )

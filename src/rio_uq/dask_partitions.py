@@ -1,0 +1,110 @@
+"""The rows of a partition of Dask collections, as they are made inside of one task.
+
+A partition is usually the end of a chain: a file is read, columns are chosen, a few are computed. Were each link a task
+of its own, Dask might send rows to another worker between two of them. So what only one partition needs is run inside
+of the task that works on it; what it takes from outside are data that a worker holds already, and links that several
+partitions share.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from rio_uq.extras import require
+
+Graph = dict[Hashable, Any]
+
+
+class Partition(NamedTuple):
+    """What a task is given to make the rows of a partition.
+
+    Attributes
+    ----------
+    recipe : Recipe
+    needed : list
+        Futures and delayed objects, which Dask replaces by their values.
+    """
+
+    recipe: Recipe
+    needed: list[Any]
+
+    @property
+    def held(self) -> list[Any]:
+        """Those of them that are, or will be, in the memory of a worker."""
+        return [value for value in self.needed if _is_held(value)]
+
+
+class Recipe:
+    """The part of a graph that only one partition needs; not a container that Dask would look into.
+
+    Parameters
+    ----------
+    graph : dict
+    keys : list
+        Of the results.
+    outside : list
+        Keys of what is needed and not in the graph.
+    """
+
+    def __init__(self, graph: Graph, keys: list[Hashable], outside: list[Hashable]) -> None:
+        self.graph, self.keys, self.outside = graph, keys, outside
+
+    def made_of(self, needed: Sequence[Any]) -> list[Any]:
+        """The results, on a worker."""
+        graph = {**self.graph, **dict(zip(self.outside, needed, strict=True))}
+        return list(require("dask", "dask").get(graph, self.keys))
+
+
+def partitions(collections: Sequence[Sequence[Any]]) -> list[Partition]:
+    """Of collections with the same rows in each of their partitions.
+
+    Parameters
+    ----------
+    collections : sequence of sequences of Delayed
+        The partitions of each collection.
+    """
+    graph = _joint_graph(collections)
+    ends = [[part.key for part in parts] for parts in zip(*collections, strict=True)]
+    users = Counter(key for keys in ends for key in _below(graph, keys))
+    return [_partition(graph, keys, users) for keys in ends]
+
+
+def _partition(graph: Graph, keys: list[Hashable], users: Counter[Hashable]) -> Partition:
+    delayed = require("dask.delayed", "dask").Delayed
+    own, needed = {}, {}
+    for key in _below(graph, keys, users):
+        if users[key] > 1:
+            needed[key] = delayed(key, graph)
+        elif _is_held(graph[key]):
+            needed[key] = graph[key]
+        else:
+            own[key] = graph[key]
+    return Partition(Recipe(own, keys, list(needed)), list(needed.values()))
+
+
+def _joint_graph(collections: Sequence[Sequence[Any]]) -> Graph:
+    """Of all partitions: those of a collection have one graph together."""
+    graphs = {id(part.dask): part.dask for parts in collections for part in parts}
+    return {key: node for graph in graphs.values() for key, node in dict(graph).items()}
+
+
+def _below(graph: Graph, keys: Iterable[Hashable], users: Mapping[Hashable, int] | None = None) -> set[Hashable]:
+    """The keys, and those of all that they are made of; with the number of users, down to what others use as well."""
+    get_dependencies = require("dask.core", "dask").get_dependencies
+    found = set(keys)
+    waiting = list(found)
+    while waiting:
+        key = waiting.pop()
+        if _is_held(graph[key]) or (users is not None and users[key] > 1):
+            continue
+        below = get_dependencies(graph, key) - found
+        found |= below
+        waiting += below
+    return found
+
+
+def _is_held(node: Any) -> bool:
+    """Whether it is data that are, or will be, in the memory of a worker."""
+    return type(node).__name__ == "Future" and type(node).__module__.startswith("distributed")
