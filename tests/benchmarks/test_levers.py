@@ -24,7 +24,7 @@ def test_it_measures_and_writes(tmp_path):
     assert sum(stages[name] for name in [*levers.STAGES, "rest"]) == pytest.approx(100.0)
     assert stages["noise"] > 0.0
     ways = [row["way"] for row in levers_page.of_table(rows, "trainings")]
-    assert len(ways) == len(set(ways)) == 9
+    assert len(ways) == len(set(ways)) == 10
     levers.main(["run", "--only", "stages", *sizes, "--results", str(results)])
     assert len(levers.stored(results)) == len(rows)  # the table was replaced
     levers.main(["page", "--results", str(results), "-o", str(page)])
@@ -48,7 +48,7 @@ def test_other_trainers_find_the_same_optimum(kind):
 
 def test_the_page_judges_by_the_numbers():
     def row(data, way, seconds, objective):
-        counts = {"m": 5, "seed": 0, "on_all": 3, "on_fewer": 7, "work": 4.0 * seconds}
+        counts = {"m": 5, "seed": 0, "on_all": 3, "on_fewer": 7, "work": 4.0 * seconds, "failed": False}
         return {
             "table": "trainings", "data": data, "n": 100, "way": way, "cpu_seconds": seconds, "objective": objective
         } | counts  # fmt: skip
@@ -61,5 +61,7 @@ def test_the_page_judges_by_the_numbers():
     assert "- fast: 0.50 to 0.75 of the seconds, objective -0.0005 to +0.0000; pays." in page
     assert "not kept: saves too little on 1 of 2 data sets." in page
     assert "objective -0.0100 to +0.0000; not kept: ends lower on 1 of 2." in page
-    assert "| fast | 1.0 | 0.50 | 3 | 7 | 0.50 | +0.0000 | 0.0000 |" in page
+    assert "| fast | 1.0 | 0.50 | 3 | 7 | 0.50 | +0.0000 | 0.0000 | 0 |" in page
     assert "Stages" not in page
+    widths = {line.count(" | ") for line in page.splitlines() if line.startswith("| ")}
+    assert widths == {8}
