@@ -3,6 +3,7 @@
 # make bench  the engine, whole fits on the UCI data (RIO_UQ_DATA names their folder), and growth, beside GPflow and GPyTorch
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
 # make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
+# make bench-levers  where a fit spends its time, and what other ways would cost (RIO_UQ_DATA names the folder of the data)
 # make docs   the site, in build/docs: figures and examples are run, warnings are errors, no network is needed
 # make bench-scale  growth of time and memory, flights out of core and through Dask (RIO_UQ_DATA names their folder), and
 #             463,715 rows beside GPflow; resumable
@@ -22,7 +23,7 @@ EXTRAS_scale := demo,parquet,dask
 
 export DATA TARGET
 
-.PHONY: demo docs paper test test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-scale clean
+.PHONY: demo docs paper test test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-scale bench-levers clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -78,6 +79,11 @@ bench-speed: $(VENV)/installed-experiments $(PEERS)/installed
 bench-scale: $(VENV)/installed-scale $(PEERS)/installed
 	$(BIN)/python -m benchmarks.scale run --peers-python $(PEERS)/bin/python
 	$(BIN)/python -m benchmarks.scale page
+
+bench-levers: export OMP_NUM_THREADS = 1
+bench-levers: $(VENV)/installed-experiments
+	$(BIN)/python -m benchmarks.levers run
+	$(BIN)/python -m benchmarks.levers page
 
 QUALITY := .venv-quality
 RUNS ?= 5

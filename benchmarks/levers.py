@@ -1,0 +1,230 @@
+"""What a fit of the sparse GP spends its time on, and what other ways of doing it would cost.
+
+    python -m benchmarks.levers run
+    python -m benchmarks.levers run --only evaluations --rounds 10
+    python -m benchmarks.levers page
+
+Three tables: the stages of whole default fits; one evaluation of the bound in several ways; whole trainings in several
+ways. Ways take turns, in seconds of the processor on one thread. Of evaluations the best round counts; trainings depend
+more on which rows are drawn than on the machine, so they are repeated with other seeds. Rows are generated and, where
+RIO_UQ_DATA names a folder of the UCI files, those of real data sets, with ridge regression as model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from benchmarks.lever_data import Data, asked
+from benchmarks.scale import stored
+from benchmarks.trainers import FEW, Float32First, Growing, NaturalScaling, SecondOrder
+from rio_uq import residual_gp
+from rio_uq.gp import inducing, sparse, training
+from rio_uq.gp.rows import Rows, block_rows_for, single_blas_thread
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "levers.jsonl"
+BLOCKS = (256, 512, 1024, 2048, 4096)
+LESS_ROUNDING = 1e-4
+"""Instead of `rio_uq.gp.sparse.ROUNDING_ALLOWED`: a smoother bound, of which some evaluations take one more product."""
+Array = np.ndarray
+
+
+def record(table: str, data: Data, way: str, seconds: float, **more: Any) -> dict[str, Any]:
+    row = {"table": table, "data": data.name, "n": len(data.y), "way": way, "cpu_seconds": round(seconds, 5), **more}
+    print(row, flush=True)
+    return row
+
+
+def take_turns(ways: dict[str, Callable[[], Any]], rounds: int) -> dict[str, tuple[float, Any]]:
+    """The least seconds of the processor that each way took in some rounds, and what it gave."""
+    found: dict[str, tuple[float, Any]] = {}
+    for _ in range(rounds):
+        for name, way in ways.items():
+            began = time.process_time()
+            result = way()
+            seconds = time.process_time() - began
+            found[name] = (min(seconds, found[name][0]) if name in found else seconds, result)
+    return found
+
+
+STAGES = {
+    "exploring starts": [(training._Trainer, "explore")],
+    "choosing inducing points": [(inducing, "choose"), (inducing, "enough")],
+    "evaluations on all rows": [(training._Sparse, "__call__"), (training._Exact, "__call__")],
+    "posterior": [(training._Sparse, "posterior"), (training._Exact, "posterior")],
+    "noise": [(residual_gp, "leave_one_out"), (residual_gp, "_learn_noise")],
+}
+
+
+def stages(sizes: tuple[int, ...], n_real: int) -> Iterator[dict[str, Any]]:
+    """Shares of a whole default fit. What the noise needs, points and evaluations included, counts as noise."""
+    for data in [*(Data.generated(n) for n in sizes), *Data.all_of(n_real)[1:]]:
+        spent, open_stages = dict.fromkeys(STAGES, 0.0), [""]
+
+        def timed(stage: str, function: Callable, *, spent: dict = spent, inside: list = open_stages) -> Callable:
+            def call(*arguments: Any, **options: Any) -> Any:
+                outer = inside[-1]
+                if outer == "noise" or (outer and stage != "choosing inducing points"):
+                    return function(*arguments, **options)
+                inside.append(stage)
+                began = time.process_time()
+                try:
+                    return function(*arguments, **options)
+                finally:
+                    inside.pop()
+                    seconds = time.process_time() - began
+                    spent[stage] += seconds
+                    if outer:
+                        spent[outer] -= seconds
+
+            return call
+
+        with ExitStack() as stack:
+            for stage, functions in STAGES.items():
+                for owner, name in functions:
+                    function = timed(stage, getattr(owner, name))
+                    # A plain function, so that it binds as the method it stands in for.
+                    stack.enter_context(mock.patch.object(owner, name, function))
+            began = time.process_time()
+            data.rio().fit(data.X, data.y)
+            seconds = time.process_time() - began
+        shares = {stage: round(100.0 * part / seconds, 1) for stage, part in spent.items()}
+        yield record("stages", data, "as it is", seconds, **shares, rest=round(100.0 - sum(shares.values()), 1))
+
+
+def evaluations(n: int, points: tuple[int, ...], rounds: int) -> Iterator[dict[str, Any]]:
+    """One evaluation of the bound and its gradient at the first start, after one that has filled the memory."""
+    for data in Data.all_of(n):
+        question = asked(data)
+        kernel, rows, x = question["kernel"], question["data"], question["starts"][0]
+        theta, log_noise = x[: kernel.n_parameters], x[kernel.n_parameters :]
+        for m in points:
+            chosen = inducing.choose("greedy", m, rows.rows, kernel, theta, np.random.default_rng(0))
+
+            def evaluation(varied: Rows, chosen: Array = chosen) -> Callable[[], float]:
+                bound = sparse.CollapsedBound(kernel, varied, len(chosen))  # noqa: B023
+                return lambda: bound(theta, log_noise, chosen)[0]  # noqa: B023
+
+            usual = block_rows_for(m)
+            stacked = [np.random.default_rng(0).normal(size=(m + 1, usual)) for _ in range(-(-len(rows) // usual))]
+            copies = [block.T.copy() for block in stacked]
+            ways: dict[str, Callable[[], Any]] = {
+                "as it is": evaluation(rows),
+                "float32 rows": evaluation(replace(rows, dtype=np.float32)),
+                "blocks made again, not kept": evaluation(replace(rows, cache_bytes=0)),
+                **{f"blocks of {b:,} rows": evaluation(replace(rows, block_rows=b)) for b in BLOCKS},
+                "only the products, syrk": lambda stacked=stacked: [a @ a.T for a in stacked],
+                "only the products, gemm": lambda stacked=stacked, copies=copies: [
+                    a @ b for a, b in zip(stacked, copies, strict=True)
+                ],
+            }
+            with single_blas_thread:
+                found = take_turns(ways, rounds + 1)  # the first one fills the memory
+            for way, (seconds, _) in found.items():
+                yield record("evaluations", data, way, seconds, m=m, block_rows=usual)
+
+
+def trainings(n: int, m: int, seeds: int, only: str) -> Iterator[dict[str, Any]]:
+    """Whole trainings, without the noise of rows; evaluations are counted on all rows and on fewer."""
+    evaluate, counts = training._Sparse.__call__, Counter[tuple[int, int]]()
+
+    def counting(problem: Any, x: Array) -> Any:
+        counts[len(problem.data), len(problem.points)] += 1
+        return evaluate(problem, x)
+
+    for data in Data.all_of(n):
+        ways: dict[str, tuple[type, dict[str, Any]]] = {
+            "as it is": (training._Trainer, {}),
+            "no stage on a subset": (training._Trainer, {"subset_rows": None}),
+            f"first stage on {FEW:,} rows": (training._Trainer, {"subset_rows": FEW}),
+            f"subsets that grow, from {FEW:,} rows": (Growing, {}),
+            "one start, that of RIO": (training._Trainer, {"starts": "rio"}),
+            "one start, all hyperparameters one": (training._Trainer, {"starts": "unit"}),
+            "parameters scaled by curvature": (NaturalScaling, {}),
+            "second-order steps on all rows": (SecondOrder, {}),
+            "float32 in the first stage": (Float32First, {}),
+            f"rounding of {LESS_ROUNDING:g} allowed, not {sparse.ROUNDING_ALLOWED:g}": (
+                training._Trainer,
+                {"rounding": LESS_ROUNDING},
+            ),
+        }
+        for seed, way in product(range(seeds), ways):
+            if only and way not in only.split(";"):
+                continue
+            kind, options = ways[way]
+            question = asked(data, n_inducing=m, starts=options.get("starts", "auto"))
+            subset_rows = options.get("subset_rows", training.Settings.subset_rows)
+            question["settings"] = replace(question["settings"], subset_rows=subset_rows)
+            question["rng"] = np.random.default_rng(seed)
+            counts.clear()
+            allowed = options.get("rounding", sparse.ROUNDING_ALLOWED)
+            with (
+                mock.patch.object(training, "_Trainer", kind),
+                mock.patch.object(training._Sparse, "__call__", counting),
+                mock.patch.object(sparse, "ROUNDING_ALLOWED", allowed),
+            ):
+                began = time.process_time()
+                found = training.train(**question)
+                seconds = time.process_time() - began
+            on_all = sum(count for (n_rows, _), count in counts.items() if n_rows == len(data.y))
+            work = sum(count * n_rows * points for (n_rows, points), count in counts.items()) / (len(data.y) * m)
+            more = {"on_all": on_all, "on_fewer": counts.total() - on_all, "work": round(work, 1)}
+            more |= {"objective": found.objective, "failed": found.message.startswith("ABNORMAL")}
+            yield record("trainings", data, way, seconds, m=m, seed=seed, **more)
+
+
+def run(options: argparse.Namespace) -> None:
+    points = tuple(int(m) for m in options.points.split(","))
+    sizes = tuple(int(n) for n in options.sizes.split(","))
+    tables = {
+        "stages": lambda: stages(sizes, options.rows),
+        "evaluations": lambda: evaluations(options.rows, points, options.rounds),
+        "trainings": lambda: trainings(options.rows, options.points_of_trainings, options.seeds, options.ways),
+    }
+    for name in options.only.split(","):
+        rows = [row for row in stored(options.results) if row["table"] != name] + list(tables[name]())
+        options.results.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def write(options: argparse.Namespace) -> None:
+    from benchmarks.levers_page import page_of
+
+    options.output.write_text(page_of(stored(options.results)))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.levers", description=(__doc__ or "").split("\n")[0])
+    commands = parser.add_subparsers(required=True)
+    runs = commands.add_parser("run", help="measure; tables that are measured again replace what was stored of them")
+    runs.add_argument("--only", default="stages,evaluations,trainings", help="tables (%(default)s)")
+    runs.add_argument("--sizes", default="1000,5000,20000", help="generated rows of whole fits (%(default)s)")
+    runs.add_argument("--rows", type=int, default=20_000, help="of all else, at most (%(default)s)")
+    runs.add_argument("--points", default="50,300", help="of evaluations (%(default)s)")
+    runs.add_argument("--rounds", type=int, default=4, help="of evaluations (%(default)s)")
+    runs.add_argument("--points-of-trainings", type=int, default=50, help="(%(default)s)")
+    runs.add_argument("--seeds", type=int, default=2, help="of trainings (%(default)s)")
+    runs.add_argument("--ways", default="", help="of trainings, separated by semicolons (all)")
+    runs.add_argument("--results", type=Path, default=RESULTS, help="file of the measurements (%(default)s)")
+    runs.set_defaults(run=run)
+    page = commands.add_parser("page", help="write the page of tables")
+    page.add_argument("--results", type=Path, default=RESULTS)
+    page.add_argument("-o", "--output", type=Path, default=HERE / "levers.md")
+    page.set_defaults(run=write)
+    options = parser.parse_args(arguments)
+    options.run(options)
+
+
+if __name__ == "__main__":
+    main()
