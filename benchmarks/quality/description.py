@@ -33,6 +33,7 @@ DESCRIPTION = {
     "NN+RIO cross-fit": (
         "our defaults on out-of-fold residuals of five such networks, whose mean is the base prediction"
     ),
+    "NN+RIO cross-fit constant noise": 'the same with `noise="constant"`; in the section on noise only',
     "NN+RIO scaled": (
         "the same without 20 % of the training rows, on which all variances are then calibrated by one factor"
     ),
