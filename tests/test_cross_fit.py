@@ -182,3 +182,26 @@ def test_errors(model, options, given, error, message, noisy):
     with pytest.raises(error, match=message):
         rio.fit(X, y, **given)
     assert not hasattr(rio, "estimator_")
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "message"),
+    [
+        (np.arange(120), np.arange(-120, 0), r"numbers from 0 to 119.*from -120 to -1"),
+        (np.arange(60), np.arange(100, 130), r"from 100 to 129"),
+        (np.arange(120) < 60, np.arange(100) > 50, r"a mask of 120 rows; got bool of shape \(100,\)"),
+        (np.arange(60), np.arange(60.0, 120.0), "got float64"),
+    ],
+)
+def test_folds_have_to_name_rows(train, test, message, noisy):
+    with pytest.raises(ValueError, match=message):
+        RIORegressor(Ridge(), residuals="cross-fit", cv=[(train, test)]).fit(*noisy)
+
+
+def test_folds_may_be_masks(noisy):
+    first = np.arange(120) < 60
+    by_mask, by_number = (
+        make_folds(cv, *noisy, noisy[0], None, None, np.random.default_rng(0))
+        for cv in ([(first, ~first)], [(np.arange(60), np.arange(60, 120))])
+    )
+    np.testing.assert_array_equal(by_mask[0], by_number[0])

@@ -18,6 +18,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import OneHotEncoder
 
 from rio_uq import RIORegressor
+from rio_uq.dask_partitions import partitions
 from rio_uq.gp import sparse
 from rio_uq.gp.rows import Rows
 
@@ -209,6 +210,18 @@ def slow(model, seconds, folder):
     return predict
 
 
+def slow_at_first(model, seconds):
+    """A model that takes its time on the client, where it is asked first."""
+    client = os.getpid(), threading.get_ident()
+
+    def predict(X):
+        if (os.getpid(), threading.get_ident()) == client:
+            time.sleep(seconds)
+        return model.predict(X)
+
+    return predict
+
+
 def wait_for(condition, what):
     for _ in range(1200):
         if condition():
@@ -235,6 +248,27 @@ def transferred(dask_worker):
     return {distributed.utils.key_split(key) for key in keys}
 
 
+def test_what_several_partitions_share_is_not_made_again(data):
+    """A frame less its mean: all partitions need the mean, each needs its own rows."""
+    calls = []
+    frame = dd.from_pandas(pd.DataFrame(data[0], columns=NAMES), npartitions=6).persist()
+    frame = frame.map_partitions(lambda rows: calls.append(len(rows)) or rows, meta=frame._meta)
+    centred = frame - frame.mean()
+    parts = partitions([centred.to_delayed(optimize_graph=False)])
+    assert all(part.needed for part in parts)
+    made = dask.compute([dask.delayed(lambda part, needed: part.made_of(needed)[0])(*part) for part in parts])[0]
+    np.testing.assert_allclose(pd.concat(made), data[0] - data[0].mean(axis=0), atol=1e-12)
+    assert calls.count(N // 6) <= 2 * 6
+
+
+@pytest.mark.parametrize(
+    "make", [lambda frame: frame["a"], lambda frame: frame.to_bag(), lambda frame: dask.delayed(1)]
+)
+def test_other_collections_are_no_rows(make, frame, model):
+    with pytest.raises(TypeError, match="X has to be a Dask array or a Dask data frame"):
+        regressor(model).fit(make(dd.from_pandas(frame[NAMES], npartitions=2)), np.zeros(N))
+
+
 class TestOnACluster:
     def test_the_same_as_in_this_process(self, client, data, model):
         X, y = data
@@ -245,6 +279,8 @@ class TestOnACluster:
         assert again.bound_ == rio.bound_  # to the last bit: the order of the sums does not depend on the cluster
         found = rio.predict(lazy[0], return_std=True)
         np.testing.assert_allclose(dask.compute(*found), rio.predict(X, return_std=True), rtol=1e-8)
+        rows = dd.from_pandas(pd.DataFrame(X, columns=NAMES), npartitions=3)  # of unknown lengths
+        assert rio.score(rows.to_dask_array(), y) == pytest.approx(rio.score(X, y))
         del found
         wait_for(lambda: tasks_left(client) == 0, "the end of all tasks")
 
@@ -282,6 +318,30 @@ class TestOnACluster:
         np.testing.assert_allclose(rio.predict(X), expected.predict(X), rtol=1e-9)
         client.wait_for_workers(2)
 
+    def test_lazy_predictions_outlive_workers_and_client(self, client, data, model):
+        X, y = data
+        rio = regressor(model, inference="sparse").fit(X[:200], y[:200])
+        lazy = rio.predict(da.from_array(X, chunks=(100, 3)))
+        expected = rio.predict(X)
+        np.testing.assert_allclose(lazy.compute(), expected)
+        first = set(client.nthreads())
+        for pid in client.run(os.getpid).values():
+            os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: len(client.nthreads()) == 2 and not first & set(client.nthreads()), "new workers")
+        np.testing.assert_allclose(lazy.compute(), expected)
+        np.testing.assert_allclose(lazy.compute(scheduler="synchronous"), expected)
+
+    def test_rows_that_cannot_be_made_again(self, client, data, model):
+        X, y = data
+        address = sorted(client.nthreads())[0]
+        held = [client.scatter(block, workers=[address]) for block in np.split(X, 3)]
+        lazy = da.concatenate([da.from_delayed(block, (300, 3), dtype=float) for block in map(dask.delayed, held)])
+        os.kill(client.run(os.getpid)[address], signal.SIGKILL)
+        wait_for(lambda: address not in client.nthreads(), "the end of the worker")
+        with pytest.raises(RuntimeError, match="lost with the worker that held them"):
+            regressor(model).fit(lazy, da.from_array(y, chunks=300))
+        client.wait_for_workers(2)
+
     def test_bad_rows_are_named_by_their_partition(self, client, data, model):
         X, y = data[0].copy(), data[1]
         X[555, 1] = np.inf
@@ -313,6 +373,13 @@ class TestOnACluster:
         assert n_asked < 30
         time.sleep(0.5)
         assert len(list(tmp_path.iterdir())) == n_asked
+
+    def test_a_cluster_that_adapts_may_have_no_worker_at_first(self, data, model):
+        options = {"n_workers": 0, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+        with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster):
+            cluster.adapt(minimum=0, maximum=1, interval="100ms", wait_count=1)
+            rio = regressor(slow_at_first(model, 1.0)).fit(da.from_array(data[0], chunks=(450, 3)), data[1])
+        assert rio.summary().n_rows == N
 
     def test_a_lost_scheduler_is_an_error(self, data, model, tmp_path):
         address_file = tmp_path / "scheduler.json"

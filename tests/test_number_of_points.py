@@ -80,11 +80,16 @@ def test_copies_of_rows_are_not_taken_twice(rng):
 
 
 def test_more_seconds_or_fewer_rows_afford_more_points():
-    points = [inducing.affordable(seconds, 10_000, 1) for seconds in (1e-3, 1.0, 10.0, 1e6)]
+    points = [inducing.affordable(seconds, 10_000) for seconds in (1e-3, 1.0, 10.0, 1e6)]
     assert points == sorted(points)
     assert points[0] == inducing.FEWEST_POINTS
     assert points[-1] == inducing.MOST_POINTS
-    assert points[1] < points[2] < inducing.affordable(10.0, 5000, 1) < inducing.affordable(10.0, 5000, 2)
+    assert points[1] < points[2] < inducing.affordable(10.0, 5000)
+
+
+def test_rows_without_any_variance_are_one_point():
+    kernel = io_kernel(2, 1, input_family="linear", output_family="linear", ard=True)
+    assert inducing.greedy(kernel, np.zeros(3), np.zeros((5, 3)), 5).shape == (1, 3)
 
 
 @pytest.mark.parametrize(

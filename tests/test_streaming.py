@@ -418,3 +418,11 @@ def test_errors_of_a_model_stay_of_their_kind(path):
     with pytest.raises(CodedError, match="7: not today") as caught:
         rio.predict(path)
     assert "in rows 0 to 999" in caught.value.__notes__[0]
+
+
+def test_a_sample_without_weight_says_so(path, frame, tmp_path):
+    few = frame.assign(weight=np.where(np.arange(N) < 2, 1.0, 0.0))
+    other = tmp_path / "few.parquet"
+    few.to_parquet(other)
+    with pytest.raises(ValueError, match="the 200 rows that were drawn to learn from have sample_weight 0"):
+        regressor(Model()).fit(ArrowRows(other, columns=NAMES), "y", sample_weight="weight")

@@ -106,7 +106,7 @@ def make_folds(
     rng : numpy.random.Generator
     """
     if not isinstance(cv, int | np.integer):
-        return list(check_cv(cv).split(X, y, groups))
+        return [_checked_fold(fold, len(features)) for fold in check_cv(cv).split(X, y, groups)]
     if groups is not None:
         raise ValueError(
             f"groups were given, and cv={cv} does not look at them: use a splitter that does, such as GroupKFold({cv})"
@@ -151,3 +151,21 @@ def out_of_fold(model: Any, X: Any, y: Array, weight: Array | None, folds: list[
         models.append(fitted)
     with np.errstate(invalid="ignore"):
         return OutOfFold(total / np.where(count > 0.0, count, np.nan)[:, None], models)
+
+
+def _checked_fold(fold: Fold, n_rows: int) -> Fold:
+    """Row numbers; a mask of rows is one, too."""
+    found = []
+    for given in fold:
+        rows = np.asarray(given)
+        if rows.dtype == bool and rows.shape == (n_rows,):
+            rows = np.flatnonzero(rows)
+        is_number = np.issubdtype(rows.dtype, np.integer) or not rows.size
+        if rows.ndim != 1 or not is_number or (rows.size and not 0 <= rows.min() <= rows.max() < n_rows):
+            raise ValueError(
+                f"a fold of cv has to name rows by numbers from 0 to {n_rows - 1}, or by a mask of {n_rows} rows; got "
+                f"{rows.dtype.name} of shape {rows.shape}"
+                + (f" from {rows.min()} to {rows.max()}" if is_number and rows.size else "")
+            )
+        found.append(rows.astype(np.intp))
+    return found[0], found[1]

@@ -55,19 +55,23 @@ def computed(client: Any, build: Build, context: Any = None, parts: Sequence[Par
         To which work is to be bound.
     """
     distributed = require("distributed", "dask")
+    _check_is_running(client)
     for attempt in range(1, ATTEMPTS + 1):
         remote, futures = None, []
         try:
             if context is not None:
+                _wake(client)
                 remote = client.scatter(context, broadcast=True, hash=False)
             homes = _homes(client, parts) if attempt < ATTEMPTS else {}
             futures = client.compute(build(remote, homes))
             _watch(client, futures, set(homes.values()))
             return list(client.gather(futures))
         except (distributed.CancelledError, distributed.comm.CommClosedError, TimeoutError, OSError) as error:
-            if client.status != "running":
-                raise ConnectionError(
-                    "the connection to the Dask scheduler was lost, and the work with it: start the cluster again"
+            _check_is_running(client, error)
+            if attempt == ATTEMPTS and isinstance(error, distributed.CancelledError):
+                raise RuntimeError(
+                    "rows were lost with the worker that held them, and Dask cannot make them again: read them again, "
+                    "or persist or scatter them again, and start anew"
                 ) from error
             if attempt == ATTEMPTS:
                 raise
@@ -78,6 +82,19 @@ def computed(client: Any, build: Build, context: Any = None, parts: Sequence[Par
             if remote is not None:
                 remote.release()
     raise AssertionError("unreachable")
+
+
+def _check_is_running(client: Any, cause: BaseException | None = None) -> None:
+    if client.status != "running":
+        raise ConnectionError(
+            "the connection to the Dask scheduler was lost, and the work with it: start the cluster again"
+        ) from cause
+
+
+def _wake(client: Any) -> None:
+    """Wait for the first worker: a cluster that adapts to its work has none where there has been nothing to do."""
+    if not client.nthreads():
+        client.submit(int, pure=False).result()
 
 
 def _homes(client: Any, parts: Sequence[Partition]) -> Homes:

@@ -8,8 +8,7 @@ partitions share.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from rio_uq.extras import require
@@ -67,15 +66,15 @@ def partitions(collections: Sequence[Sequence[Any]]) -> list[Partition]:
     """
     graph = _joint_graph(collections)
     ends = [[part.key for part in parts] for parts in zip(*collections, strict=True)]
-    users = Counter(key for keys in ends for key in _below(graph, keys))
-    return [_partition(graph, keys, users) for keys in ends]
+    shared = _shared(graph, ends)
+    return [_partition(graph, keys, shared) for keys in ends]
 
 
-def _partition(graph: Graph, keys: list[Hashable], users: Counter[Hashable]) -> Partition:
+def _partition(graph: Graph, keys: list[Hashable], shared: set[Hashable]) -> Partition:
     delayed = require("dask.delayed", "dask").Delayed
     own, needed = {}, {}
-    for key in _below(graph, keys, users):
-        if users[key] > 1:
+    for key in _below(graph, keys, stop=shared):
+        if key in shared:
             needed[key] = delayed(key, graph)
         elif _is_held(graph[key]):
             needed[key] = graph[key]
@@ -84,24 +83,34 @@ def _partition(graph: Graph, keys: list[Hashable], users: Counter[Hashable]) -> 
     return Partition(Recipe(own, keys, list(needed)), list(needed.values()))
 
 
+def _shared(graph: Graph, ends: list[list[Hashable]]) -> set[Hashable]:
+    """What several partitions are made of. No key is looked below twice, however many need it."""
+    seen: set[Hashable] = set()
+    found: set[Hashable] = set()
+    for keys in ends:
+        below = _below(graph, keys, stop=seen)
+        found |= below & seen
+        seen |= below
+    return found
+
+
 def _joint_graph(collections: Sequence[Sequence[Any]]) -> Graph:
     """Of all partitions: those of a collection have one graph together."""
     graphs = {id(part.dask): part.dask for parts in collections for part in parts}
     return {key: node for graph in graphs.values() for key, node in dict(graph).items()}
 
 
-def _below(graph: Graph, keys: Iterable[Hashable], users: Mapping[Hashable, int] | None = None) -> set[Hashable]:
-    """The keys, and those of all that they are made of; with the number of users, down to what others use as well."""
+def _below(graph: Graph, keys: Iterable[Hashable], stop: Collection[Hashable]) -> set[Hashable]:
+    """The keys, and those of all that they are made of, down to data that are held and to keys where to stop."""
     get_dependencies = require("dask.core", "dask").get_dependencies
     found = set(keys)
     waiting = list(found)
     while waiting:
         key = waiting.pop()
-        if _is_held(graph[key]) or (users is not None and users[key] > 1):
-            continue
-        below = get_dependencies(graph, key) - found
-        found |= below
-        waiting += below
+        if key not in stop and not _is_held(graph[key]):
+            below = get_dependencies(graph, key) - found
+            found |= below
+            waiting += below
     return found
 
 

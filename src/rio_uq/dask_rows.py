@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,9 @@ class DaskSource:
         self, X: Any, given: dict[str, Any], columns: Sequence[str] | None, *, needs_columns: bool = True
     ) -> None:
         self._dask = require("dask", "dask")
+        is_frame = isinstance(getattr(X, "ndim", None), int) and X.ndim == 2
+        if not is_frame and not isinstance(getattr(X, "chunks", None), tuple):
+            raise TypeError(f"X has to be a Dask array or a Dask data frame; got {type(X)}: use its to_frame, say")
         by_name = {role: value for role, value in given.items() if names_columns(value)}
         given = {role: value for role, value in given.items() if value is not None and role not in by_name}
         self._roles = _Roles.of(X, by_name, columns)
@@ -129,10 +133,8 @@ class DaskSource:
     def rows(self, function: Callable[[Any, Part], Any], context: Any, example: Callable[[], Any]) -> Any:
         """Lazy Dask arrays, with a chunk for each partition."""
         array = require("dask.array", "dask")
-        client = dask_cluster.client_if_any()
-        context = _for_a_worker(context)
-        # A future stays alive as long as the arrays that are made of it.
-        remote = self._dask.delayed(context) if client is None else client.scatter(context, broadcast=True, hash=False)
+        # In the graph, and not scattered: it can be sent again when workers have gone, or the client has.
+        remote = self._dask.delayed(_for_a_worker(context), name=f"RIORegressor-{uuid4()}", traverse=False)
         shown = example()
         tasks = self._tasks(function, remote, if_empty=shown)
         lengths = [float("nan")] * len(tasks) if self._chunks is None else list(self._chunks)

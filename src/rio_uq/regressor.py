@@ -91,9 +91,9 @@ class RIORegressor(
         Number of inducing points of sparse inference. "auto" adds points while the bound says that they pay, up to
         1,000: few where the residual is smooth, many where it is rough. Exact inference has none, and ignores it.
     time_budget : float or None
-        Seconds for training once a start is found, for "auto": no more points are chosen than an ordinary processor has
-        the time for. It is an estimate, made without a clock, so that the same data give the same result. It does
-        nothing in exact inference.
+        Seconds for training once a start is found, for "auto": no more points are chosen than one thread of an ordinary
+        processor has the time for. It is an estimate, made without a clock, so that the same data give the same result.
+        It does nothing in exact inference.
     inducing : {"greedy", "kmeans", "random", "first"} or array of shape (m, d + q)
         How they are chosen, or the points themselves as rows of standardised features and predictions.
     optimize_inducing : bool
@@ -281,10 +281,11 @@ class RIORegressor(
         ----------
         X : array or frame of shape (n, d), or anything that the model and ``features`` take
             Or rows that need not fit into memory: a path of a Parquet file or folder, a ``pyarrow`` Table or Dataset,
-            a `rio_uq.tables.ArrowRows`, a memory map. They are read in blocks, and so is the model called, which has to
-            be fitted. From ``sample_rows`` of them all is learnt but the posterior, which all of them enter.
+            a `rio_uq.tables.ArrowRows`, a memory map, a Dask array or data frame. They are read in blocks, and so is
+            the model called, which has to be fitted. From ``sample_rows`` of them all is learnt but the posterior,
+            which all of them enter.
         y : array of shape (n,) or (n, q)
-            Or the name of a column, or a list of names, of a Parquet file or an Arrow table; also in the following.
+            Or the name of a column, or a list of names, of a Parquet file, an Arrow table or a Dask frame; also below.
         y_pred : array of the shape of y, optional
             Predictions of the model for X, if they are known already, or if they should be others than the model's own
             (out-of-fold predictions, say).

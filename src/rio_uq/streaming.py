@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -80,6 +80,7 @@ class StreamingMixin:
     kernel: str
     random_state: Any
     get_params: Any
+    predict: Any
     _gp: ResidualGP
     _known_rows: KnownRows
     _fit: Any
@@ -156,7 +157,7 @@ class StreamingMixin:
                     f"{name} has to be an array in score, and not the name of a column; got {values!r}: read the "
                     "column first (pandas.read_parquet(path, columns=[...]), say)"
                 )
-        return float(RegressorMixin.score(self, X, y, sample_weight))
+        return float(r2_score(np.asarray(y), np.asarray(self.predict(X)), sample_weight=sample_weight))
 
     def _new_source(self, X: Any, given: dict[str, Any]) -> Source:
         """Rows for a fitted regressor."""
@@ -185,6 +186,11 @@ class StreamingMixin:
             _check_can_be_streamed(options)
             self.inference = "sparse" if self.inference == "auto" else self.inference
         sample = source.take(_draw(source.n_rows, n_drawn, self.random_state))
+        if is_sample and not np.any(sample.given.get("sample_weight", 1.0)):
+            raise ValueError(
+                f"all of the {n_drawn} rows that were drawn to learn from have sample_weight 0: leave out rows without "
+                "weight, or set a larger sample_rows"
+            )
         for name in ("_extract", "estimator_"):  # those of an earlier fit would tell `_check_part` nothing
             self.__dict__.pop(name, None)
         try:

@@ -85,12 +85,12 @@ def enough(kernel: Kernel, theta: Array, noise_variance: Array, rows: Array, rng
     return np.array(candidates[chosen[:MOST_POINTS]])
 
 
-def affordable(seconds: float, n_rows: int, n_jobs: int) -> int:
-    """The number of points with which a usual fit takes that long, by estimate: the clock is not asked, so that the
-    same data give the same points.
+def affordable(seconds: float, n_rows: int) -> int:
+    """The number of points with which a usual fit takes that long on one thread, by estimate: neither the clock nor the
+    number of processors is asked, so that the same data give the same points.
     """
     m = np.arange(1, MOST_POINTS + 1)
-    evaluation = n_rows * m * (ROW_SECONDS + PAIR_SECONDS * m) / n_jobs + POINT_SECONDS * m**3
+    evaluation = n_rows * m * (ROW_SECONDS + PAIR_SECONDS * m) + POINT_SECONDS * m**3
     return max(FEWEST_POINTS, int(np.searchsorted(EVALUATIONS * evaluation, seconds, side="right")))
 
 
@@ -114,6 +114,8 @@ def _pivots(kernel: Kernel, theta: Array, rows: Array) -> Iterator[_Pivot]:
         if j and variance[i] <= lowest:
             return
         yield _Pivot(i, float(variance.sum()) / (n - j))
+        if variance[i] <= 0.0:
+            return
         if j == len(columns):
             columns = np.vstack([columns, np.empty_like(columns)])
         column = kernel.at(theta, rows[[i]]).matrix(designs)[0]

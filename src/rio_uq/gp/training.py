@@ -74,12 +74,12 @@ class Settings:
     subset_rows: int | None = 10_000
     verbose: bool = False
 
-    def most_points(self, n_rows: int, n_jobs: int) -> int:
+    def most_points(self, n_rows: int) -> int:
         if self.n_inducing is not None:
             return self.n_inducing
         if self.time_budget is None:
             return inducing.MOST_POINTS
-        return inducing.affordable(self.time_budget, n_rows, n_jobs)
+        return inducing.affordable(self.time_budget, n_rows)
 
     def is_exact(self, n_rows: int) -> bool:
         return self.inference == "exact" or (self.inference == "auto" and n_rows <= EXACT_ROWS)
@@ -285,7 +285,7 @@ class _Trainer:
         never ends with more of them.
         """
         theta, noise_variance = x[: self.kernel.n_parameters], np.exp(x[self.kernel.n_parameters :])
-        rows, most = self.data.rows, self.settings.most_points(len(self.data), self.data.n_jobs)
+        rows, most = self.data.rows, self.settings.most_points(len(self.data))
         if self.settings.n_inducing is None:
             worth = inducing.enough(self.kernel, theta, noise_variance, rows, self.rng)
             most = max(at_least, min(most, len(worth)))
