@@ -148,11 +148,13 @@ def trainings_section(rows: list[Row]) -> str:
 
 Without the noise of rows. Means over {n_seeds(rows)} seeds, which draw subsets and candidates for inducing points. Work
 is rows times points, summed over evaluations: the machine has no part in it. The objective (bound and prior) is that of
-the end, less that of the engine as it is. A lever pays if it saves {100 * SAVING:.0f} % of the seconds on all data and loses at
-most {SAME_OBJECTIVE} nats per row. Where seeds differ by more than that, so few of them cannot tell such losses from
-chance; and where work is the same, so should the seconds be. Line searches fail where rounding makes the bound rough: counted are the trainings
-that ended with one that did. Rounding is what is allowed of it before rows are whitened one by one (`ROUNDING_ALLOWED`
-in `rio_uq.gp.sparse`).
+the end, less that of the engine as it is. A lever pays if it saves {100 * SAVING:.0f} % of the seconds on all data and
+loses at most {SAME_OBJECTIVE} nats per row. Where seeds differ by more than that, so few of them cannot tell a loss
+from chance.
+
+Line searches fail where rounding makes the bound rough: counted are the trainings that ended with one that did.
+Rounding is what is allowed of it before rows are whitened one by one (`ROUNDING_ALLOWED` in `rio_uq.gp.sparse`); that
+takes one more product for each block, which work does not count.
 
 {chr(10).join(sections)}
 {chr(10).join(f"- {sentence}" for sentence in sentences)}
