@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import linalg, stats
 
-from rio_uq.gp import exact, sparse
+from rio_uq.gp import exact, inducing, sparse
 from rio_uq.gp.kernels import io_kernel
 from rio_uq.gp.linalg import BASE_JITTER
 from rio_uq.gp.posterior import predict
@@ -260,3 +260,15 @@ def test_memory_does_not_grow_with_rows_when_asked(kernel, rng):
     assert sorted(bound._kept) == [(0, 3000 % 512), (0, 512)]  # one for all blocks that are as long
     assert sum(array.nbytes for array in bound._shared.values()) == 20 * 512 * 8
     assert CollapsedBound(kernel, replace(data, cache_bytes=2**30), 10).is_cached
+
+
+def test_the_bound_is_smooth_where_the_kernel_matrix_is_badly_conditioned(rng):
+    """Long lengthscales and little noise: a line search would fail on rounding."""
+    kernel, theta = io_kernel(2, 1), np.array([0.0, 1.5, 0.0, 1.5])
+    rows = rng.normal(size=(3000, 3))
+    points = inducing.greedy(kernel, theta, rows[:1000], 60)
+    bound = CollapsedBound(kernel, Rows(rows, np.sin(2.0 * rows[:, :1])), len(points))
+    steps = np.arange(8)
+    values = [bound(theta + 1e-10 * step, np.array([-5.0]), points)[0] for step in steps]
+    line = np.polynomial.Polynomial.fit(steps, values, 1)
+    assert np.abs(values - line(steps)).max() < 1e-4
