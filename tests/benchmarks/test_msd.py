@@ -125,6 +125,9 @@ def test_the_section():
     assert "| the same tenth | 40.0 | 201 | 5.0× |" in section
     assert "| the same tenth until the bound at which GPflow ends | 10.0 | 201 | 20.1× |" in section
     assert "| the same tenth, one evaluation of the bound | 0.040 | 0.200 | 5.0× |" in section
+    again = scale_page.msd_section([*rows, row(msd.OURS, 463_715, 30.0)])
+    assert "| defaults, all rows from Parquet; GPflow × 10 | 40.0 | 2,010 | 50.2× |" in again
+    assert again.count("| rio-uq, defaults, from Parquet | 463,715 |") == 2
     never = scale_page.msd_section([*rows[:2], {**rows[2], "trace": {"seconds": [1.0], "bound": [-200.0]}}, rows[3]])
     assert "| never there | 201 | 0.0× |" in never
     assert "GPflow SVGP" not in scale_page.msd_section(rows[:3])
