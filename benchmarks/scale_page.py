@@ -144,9 +144,9 @@ def dask_section(rows: list[Row]) -> str:
 
 {table(header, lines)}
 
-What travels to the client is a sum of m × m numbers, whatever the number of rows. Between workers travel such sums, the
-regressor once for each of them, and rows: where the scheduler gives a partition to a worker that is free instead of the
-one that has it, and where X and y of a partition are not at the same worker. That grows with the rows.
+What travels to the client is a sum of m × m numbers, and between workers one such sum for each partition at most: which
+of two workers adds up differs from run to run, the number of rows does not matter. Beside that the regressor is sent
+once to each worker.
 """
 
 
