@@ -352,6 +352,17 @@ class TestOnACluster:
         assert rio.bound_ == before
         wait_for(lambda: tasks_left(client) == 0, "the end of all tasks")
 
+    @pytest.mark.filterwarnings("ignore::UserWarning")
+    def test_a_model_that_cannot_be_sent(self, client, data, model):
+        lock = threading.Lock()
+
+        def predict(X):
+            with lock:
+                return model.predict(X)
+
+        with pytest.raises(TypeError, match="cannot be sent to the workers: its model"):
+            regressor(predict).fit(da.from_array(data[0], chunks=(300, 3)), data[1])
+
     def test_an_interrupt_leaves_no_tasks_behind(self, client, data, model, tmp_path):
         lazy = da.from_array(data[0], chunks=(30, 3)), da.from_array(data[1], chunks=30)
 

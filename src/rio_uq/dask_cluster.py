@@ -60,8 +60,7 @@ def computed(client: Any, build: Build, context: Any = None, parts: Sequence[Par
         remote, futures = None, []
         try:
             if context is not None:
-                _wake(client)
-                remote = client.scatter(context, broadcast=True, hash=False)
+                remote = _sent(client, context)
             homes = _homes(client, parts) if attempt < ATTEMPTS else {}
             futures = client.compute(build(remote, homes))
             _watch(client, futures, set(homes.values()))
@@ -91,10 +90,17 @@ def _check_is_running(client: Any, cause: BaseException | None = None) -> None:
         ) from cause
 
 
-def _wake(client: Any) -> None:
-    """Wait for the first worker: a cluster that adapts to its work has none where there has been nothing to do."""
-    if not client.nthreads():
+def _sent(client: Any, context: Any) -> Any:
+    """A future of the context, which all workers have."""
+    if not client.nthreads():  # a cluster that adapts to its work has none where there has been nothing to do
         client.submit(int, pure=False).result()
+    try:
+        return client.scatter(context, broadcast=True, hash=False)
+    except TypeError as error:
+        raise TypeError(
+            "the regressor cannot be sent to the workers: its model, or what is given as features, cannot be pickled; "
+            "use a class or function of a module that the workers can import"
+        ) from error
 
 
 def _homes(client: Any, parts: Sequence[Partition]) -> Homes:
