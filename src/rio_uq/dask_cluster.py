@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from itertools import chain
 from typing import Any
 
@@ -36,9 +36,25 @@ def client_if_any() -> Any:
         return None
 
 
-def at_home(i: int, homes: Homes) -> AbstractContextManager[Any]:
-    """Delayed calls made in this context are bound to the worker that holds partition i, if one does."""
-    return require("dask", "dask").annotate(workers=[homes[i]]) if i in homes else nullcontext()
+def on_each(
+    function: Callable[..., Any], parts: Sequence[Partition], homes: Homes, arguments: Sequence[tuple[Any, ...]]
+) -> list[Any]:
+    """Delayed calls, one for each partition, which is bound to the worker that holds it, if one does.
+
+    Parameters
+    ----------
+    function : callable
+        Given a recipe, what it needs, and the further arguments for this partition.
+    parts : sequence of Partition
+    homes : dict
+    arguments : sequence of tuple
+    """
+    dask = require("dask", "dask")
+    delayed, found = dask.delayed(function), []
+    for i, (part, more) in enumerate(zip(parts, arguments, strict=True)):
+        with dask.annotate(workers=[homes[i]]) if i in homes else nullcontext():
+            found.append(delayed(*part, *more))
+    return found
 
 
 def computed(client: Any, build: Build, context: Any = None, parts: Sequence[Partition] = ()) -> list[Any]:

@@ -21,7 +21,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from rio_uq import dask_cluster
-from rio_uq.dask_cluster import Build, Homes
+from rio_uq.dask_cluster import Build, Homes, on_each
 from rio_uq.dask_partitions import Partition, Recipe, partitions
 from rio_uq.extras import require
 from rio_uq.sources import Part, check_columns, errors_of, names_columns
@@ -97,8 +97,8 @@ class DaskSource:
         """Rows of each partition."""
         if self._chunks is not None and not np.isnan(self._chunks).any():
             return [int(length) for length in self._chunks]
-        count = self._dask.delayed(_num_samples)
-        return [int(length) for length in self._computed(lambda *_: [count(part) for part in self._X])]
+        parts = partitions([self._X])
+        return self._computed(lambda _, homes: on_each(_count, parts, homes, [()] * len(parts)), parts=parts)
 
     @cached_property
     def n_rows(self) -> int:
@@ -109,13 +109,12 @@ class DaskSource:
 
     def take(self, numbers: NDArray[np.intp]) -> Part:
         ends = list(accumulate(self.lengths))
-        cuts = np.searchsorted(numbers, ends)
-        pick = self._dask.delayed(_pick)
-        tasks = []
-        for i, chosen in enumerate(np.split(numbers, cuts[:-1])):
-            if len(chosen):
-                tasks.append(pick(i, *self._parts[i], self._given, chosen - (ends[i] - self.lengths[i])))
-        pieces = self._computed(lambda *_: tasks)
+        starts = np.array(ends) - self.lengths
+        chosen = np.split(numbers, np.searchsorted(numbers, ends)[:-1])
+        wanted = [i for i, rows in enumerate(chosen) if len(rows)]
+        parts = [self._parts[i] for i in wanted]
+        arguments = [(i, self._given, chosen[i] - starts[i]) for i in wanted]
+        pieces = self._computed(lambda _, homes: on_each(_pick, parts, homes, arguments), parts=parts)
         given = {role: np.concatenate([piece[1][role] for piece in pieces]) for role in self._given}
         return self._roles.part(f"{len(numbers)} rows of X", _joined([piece[0] for piece in pieces]), given)
 
@@ -136,7 +135,7 @@ class DaskSource:
         # In the graph, and not scattered: it can be sent again when workers have gone, or the client has.
         remote = self._dask.delayed(_for_a_worker(context), name=f"RIORegressor-{uuid4()}", traverse=False)
         shown = example()
-        tasks = self._tasks(function, remote, if_empty=shown)
+        tasks = self._tasks(function, remote, {}, if_empty=shown)
         lengths = [float("nan")] * len(tasks) if self._chunks is None else list(self._chunks)
 
         def lazy(parts: list[Any], values: NDArray[Any]) -> Any:
@@ -152,14 +151,10 @@ class DaskSource:
         return type(shown)(*arrays) if hasattr(shown, "_fields") else tuple(arrays)
 
     def _tasks(
-        self, function: Callable[[Any, Part], Any], remote: Any, homes: Homes | None = None, *, if_empty: Any = None
+        self, function: Callable[[Any, Part], Any], remote: Any, homes: Homes, *, if_empty: Any = None
     ) -> list[Any]:
-        work = self._dask.delayed(_work_on)
-        found = []
-        for i, part in enumerate(self._parts):
-            with dask_cluster.at_home(i, homes or {}):
-                found.append(work(function, remote, self._roles, i, *part, self._given, if_empty))
-        return found
+        arguments = [(function, remote, self._roles, i, self._given, if_empty) for i in range(len(self._parts))]
+        return on_each(_work_on, self._parts, homes, arguments)
 
     def _computed(self, build: Build, context: Any = None, parts: Sequence[Partition] = ()) -> list[Any]:
         """The results of tasks: on the cluster that has a client here, otherwise on this machine."""
@@ -220,8 +215,13 @@ def _delayed(collection: Any, *, optimize: bool) -> list[Any]:
     return list(np.ravel(np.asarray(collection.to_delayed(optimize_graph=optimize), dtype=object)))
 
 
+def _count(recipe: Recipe, needed: list[Any]) -> int:
+    """On a worker."""
+    return int(_num_samples(recipe.made_of(needed)[0]))
+
+
 def _pick(
-    i: int, recipe: Recipe, needed: list[Any], given: list[str], indices: NDArray[np.intp]
+    recipe: Recipe, needed: list[Any], i: int, given: list[str], indices: NDArray[np.intp]
 ) -> tuple[Any, dict[str, Any]]:
     """On a worker: some of the rows of a partition, and what is known of them."""
     X, *values = recipe.made_of(needed)
@@ -241,12 +241,12 @@ def _joined(pieces: list[Any]) -> Any:
 
 
 def _work_on(
+    recipe: Recipe,
+    needed: list[Any],
     function: Callable[[Any, Part], Any],
     context: Any,
     roles: _Roles,
     i: int,
-    recipe: Recipe,
-    needed: list[Any],
     given: list[str],
     if_empty: Any,
 ) -> Any:
