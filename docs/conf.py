@@ -100,49 +100,15 @@ html_context = {"default_mode": "auto"}
 copyright = "rio-uq contributors, BSD 3-Clause"
 
 
-MAY_BE_ABSENT = ("command-line", "deployment", "report", "scale")
-"""Pages that the guide lists, and that are not in every checkout."""
-
-
-def write_further_results() -> None:
-    """A page for each page of benchmarks that has none yet."""
-    known = {"engine", "shift"}
-    folder = HERE / "results" / "more"
-    folder.mkdir(exist_ok=True)
-    found = {path.stem: path for path in sorted((ROOT / "benchmarks").glob("*.md")) if path.stem not in known}
-    for path in folder.glob("*.md"):
-        if path.stem not in found:
-            path.unlink()
-    for name in found:
-        text = f"```{{include}} ../../../benchmarks/{name}.md\n:relative-images:\n```\n"
-        (folder / f"{name}.md").write_text(text)
-
-
-def drop_absent_pages(app, name: str, source: list[str]) -> None:
-    """Take the lines that name pages which are not there out of the guide and of the results."""
-    if name == "guide":
-        absent = {page for page in MAY_BE_ABSENT if page not in app.env.found_docs}
-        lines = source[0].split("\n")
-        source[0] = "\n".join(
-            line for line in lines if line not in absent and not any(f"({page}.md)" in line for page in absent)
-        )
-    if name == "results/index" and not any(page.startswith("results/more/") for page in app.env.found_docs):
-        source[0] = source[0].replace("more/*\n", "")
-
-
 def lead_to_the_site(app, name: str, source: list[str]) -> None:
     """Links to files beside ``docs/``, which work on a code host, lead to the pages that include those files."""
     pages = {"experiments/RESULTS": "results/paper", "CONTRIBUTING": "contributing", "CHANGELOG": "changelog"}
-    for path in (ROOT / "benchmarks").glob("*.md"):
-        is_known = (HERE / "results" / path.name).exists()
-        pages[f"benchmarks/{path.stem}"] = f"results/{path.stem}" if is_known else f"results/more/{path.stem}"
+    pages |= {f"benchmarks/{path.stem}": f"results/{path.stem}" for path in (ROOT / "benchmarks").glob("*.md")}
     if "/" not in name:
         for file, page in pages.items():
             source[0] = source[0].replace(f"](../{file}.md", f"]({page}.md")
 
 
 def setup(app) -> None:
-    write_further_results()
     app.connect("builder-inited", lambda app: figures.draw_all(HERE / "_figures"))
-    app.connect("source-read", drop_absent_pages)
     app.connect("source-read", lead_to_the_site)
