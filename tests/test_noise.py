@@ -76,6 +76,12 @@ def test_a_mask_has_to_be_one(held_out, overfitted):
         RIORegressor(model).fit(X, y, held_out=held_out)
 
 
+def test_gaps_in_a_mask_are_named(overfitted):
+    model, X, y, _ = overfitted
+    with pytest.raises(ValueError, match="with 1 other values, None among them"):
+        RIORegressor(model).fit(X, y, held_out=np.array([True] * 599 + [None]))
+
+
 def heteroscedastic(rng, n, spread):
     X = rng.uniform(-1.0, 1.0, size=(n, 2))
     scale = np.exp(spread * X[:, 0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -125,9 +125,12 @@ def check_held_out(held_out: Any, n_rows: int) -> NDArray[np.bool_] | None:
         return None
     mask = np.asarray(held_out)
     if mask.dtype != bool or mask.shape != (n_rows,):
+        other = (
+            [] if mask.dtype != object else [value for value in mask.ravel() if not isinstance(value, bool | np.bool_)]
+        )
         raise ValueError(
             f"held_out has to be a mask, True or False for each of the {n_rows} rows; got {mask.dtype.name} of shape "
-            f"{mask.shape}"
+            f"{mask.shape}" + (f" with {len(other)} other values, {other[0]!r} among them" if other else "")
         )
     return None if mask.all() or not mask.any() else mask
 
@@ -141,6 +144,9 @@ def check_groups(groups: Any, n_rows: int) -> list[Any]:
     missing = [row for row, label in enumerate(labels) if _is_missing(label)]
     if missing:
         raise ValueError(f"groups has {len(missing)} missing labels ({named(missing)}): every row needs a group")
+    unusable = {type(label).__name__ for label in labels if not isinstance(label, Hashable)}
+    if unusable:
+        raise TypeError(f"labels of groups have to be hashable, numbers or texts say; got {named(sorted(unusable))}")
     return labels
 
 
