@@ -304,7 +304,7 @@ def test_wrong_groups(rio, data):
     for missing in (None, np.nan, pd.NA):
         with pytest.raises(ValueError, match=r"groups has 1 missing labels \(2\)"):
             rio.calibrate(X, y, groups=["a", "b", missing] + ["a"] * 397)
-    with pytest.raises(TypeError, match="have to be hashable.*got 'dict'"):
+    with pytest.raises(TypeError, match=r"have to be hashable.*got 'dict'"):
         rio.calibrate(X, y, groups=[{}] * 400)
     few = np.array(["many"] * 398 + ["few"] * 2)
     with pytest.raises(ValueError, match="needs at least 3 calibration rows, and there are 2 in group 'few'"):
