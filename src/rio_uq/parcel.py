@@ -155,7 +155,7 @@ def _own_file(model: Any, types: set[str]) -> tuple[str, bytes]:
 
 def _skops_bytes(value: Any, types: set[str], what: str, advice: str) -> bytes:
     """A file of skops, which has to load again; those of its types that belong to well-known libraries are added."""
-    io = require("skops.io", "skops", f"to store {what}", advice)
+    io = require("skops.io", "skops", f"storing {what}", advice)
     try:
         content: bytes = io.dumps(value)
         found = io.get_untrusted_types(data=content)

@@ -281,8 +281,8 @@ class _Trainer:
         return _Sparse(self.kernel, self.data, points, move_points=self.settings.optimize_inducing)
 
     def _points_at(self, x: Array, method: str, at_least: int) -> Array:
-        """Inducing points. Where their number is free it does not fall from round to round, so that a smaller budget
-        never ends with more of them.
+        """Inducing points. Where their number is free it does not fall from round to round, unless fewer rows differ by
+        the new kernel, so that a smaller budget does not end with more of them.
         """
         theta, noise_variance = x[: self.kernel.n_parameters], np.exp(x[self.kernel.n_parameters :])
         rows, most = self.data.rows, self.settings.most_points(len(self.data))
