@@ -44,7 +44,8 @@ def on_each(
     Parameters
     ----------
     function : callable
-        Given a recipe, what it needs, and the further arguments for this partition.
+        Given a recipe, the further arguments for this partition, and what the recipe needs, each an argument of its
+        own: in a list, Dask would go through the whole graph for each of them.
     parts : sequence of Partition
     homes : dict
     arguments : sequence of tuple
@@ -53,7 +54,7 @@ def on_each(
     delayed, found = dask.delayed(function), []
     for i, (part, more) in enumerate(zip(parts, arguments, strict=True)):
         with dask.annotate(workers=[homes[i]]) if i in homes else nullcontext():
-            found.append(delayed(*part, *more))
+            found.append(delayed(part.recipe, *more, *part.needed))
     return found
 
 

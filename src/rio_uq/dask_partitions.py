@@ -64,18 +64,18 @@ def partitions(collections: Sequence[Sequence[Any]]) -> list[Partition]:
     collections : sequence of sequences of Delayed
         The partitions of each collection.
     """
-    graph = _joint_graph(collections)
+    layered = {id(part.dask): part.dask for parts in collections for part in parts}  # one for each collection
+    graph = {key: node for one in layered.values() for key, node in dict(one).items()}
     ends = [[part.key for part in parts] for parts in zip(*collections, strict=True)]
-    shared = _shared(graph, ends)
+    shared = _delayed(_shared(graph, ends), layered.values())
     return [_partition(graph, keys, shared) for keys in ends]
 
 
-def _partition(graph: Graph, keys: list[Hashable], shared: set[Hashable]) -> Partition:
-    delayed = require("dask.delayed", "dask").Delayed
+def _partition(graph: Graph, keys: list[Hashable], shared: Graph) -> Partition:
     own, needed = {}, {}
     for key in _below(graph, keys, stop=shared):
         if key in shared:
-            needed[key] = delayed(key, graph)
+            needed[key] = shared[key]
         elif _is_held(graph[key]):
             needed[key] = graph[key]
         else:
@@ -94,10 +94,11 @@ def _shared(graph: Graph, ends: list[list[Hashable]]) -> set[Hashable]:
     return found
 
 
-def _joint_graph(collections: Sequence[Sequence[Any]]) -> Graph:
-    """Of all partitions: those of a collection have one graph together."""
-    graphs = {id(part.dask): part.dask for parts in collections for part in parts}
-    return {key: node for graph in graphs.values() for key, node in dict(graph).items()}
+def _delayed(keys: set[Hashable], graphs: Iterable[Any]) -> Graph:
+    """A delayed object for each of the keys, with the graph of layers that it comes from: Dask joins these by name."""
+    delayed = require("dask.delayed", "dask").Delayed
+    layers = [(graph, name, layer) for graph in graphs for name, layer in graph.layers.items()]
+    return {key: delayed(key, graph, layer=name) for graph, name, layer in layers for key in keys & layer.keys()}
 
 
 def _below(graph: Graph, keys: Iterable[Hashable], stop: Collection[Hashable]) -> set[Hashable]:

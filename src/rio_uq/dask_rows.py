@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,7 +132,7 @@ class DaskSource:
         """Lazy Dask arrays, with a chunk for each partition."""
         array = require("dask.array", "dask")
         # In the graph, and not scattered: it can be sent again when workers have gone, or the client has.
-        remote = self._dask.delayed(_for_a_worker(context), name=f"RIORegressor-{uuid4()}", traverse=False)
+        remote = self._dask.delayed(_for_a_worker(context), traverse=False)
         shown = example()
         tasks = self._tasks(function, remote, {}, if_empty=shown)
         lengths = [float("nan")] * len(tasks) if self._chunks is None else list(self._chunks)
@@ -215,13 +214,13 @@ def _delayed(collection: Any, *, optimize: bool) -> list[Any]:
     return list(np.ravel(np.asarray(collection.to_delayed(optimize_graph=optimize), dtype=object)))
 
 
-def _count(recipe: Recipe, needed: list[Any]) -> int:
+def _count(recipe: Recipe, *needed: Any) -> int:
     """On a worker."""
     return int(_num_samples(recipe.made_of(needed)[0]))
 
 
 def _pick(
-    recipe: Recipe, needed: list[Any], i: int, given: list[str], indices: NDArray[np.intp]
+    recipe: Recipe, i: int, given: list[str], indices: NDArray[np.intp], *needed: Any
 ) -> tuple[Any, dict[str, Any]]:
     """On a worker: some of the rows of a partition, and what is known of them."""
     X, *values = recipe.made_of(needed)
@@ -242,13 +241,13 @@ def _joined(pieces: list[Any]) -> Any:
 
 def _work_on(
     recipe: Recipe,
-    needed: list[Any],
     function: Callable[[Any, Part], Any],
     context: Any,
     roles: _Roles,
     i: int,
     given: list[str],
     if_empty: Any,
+    *needed: Any,
 ) -> Any:
     """On a worker. Of a partition without rows, as many rows of the example as it has: none."""
     X, *values = recipe.made_of(needed)

@@ -139,7 +139,7 @@ class ArrowRows:
             batch_size=block_rows,
             batch_readahead=2,
             fragment_readahead=1,
-            use_threads=False,  # threads of Arrow read ahead of a slow consumer, up to a gigabyte
+            use_threads=False,  # threads of Arrow read ahead of a slow consumer, and memory grows
             **_scan_options(self._dataset),
         )
         held, n_held = [], 0

@@ -50,8 +50,8 @@ FLOAT32_JITTER = 1e-6
 """Whitening divides the rounding of float32 blocks, about 1e-7, by the jitter: with less, gradients are noise."""
 
 ROUNDING_ALLOWED = 1e-4
-"""Estimated rounding of V/σ² above which rows are whitened before they are summed up. The bound may be rough by a few
-hundred times as much, and a line search fails on a bound that is rough by more than it still has to gain."""
+"""Estimated rounding of V/σ² above which rows are whitened before they are summed up. The bound may be rough by more
+than that, and a line search fails where it is rough by more than is still to be gained; see benchmarks/levers.md."""
 
 
 class Adjoints(NamedTuple):
