@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 NEEDS = {
     "docs/onnx.md": "onnxruntime",
-    "src/rio_uq/onnx.py": "onnx",
+    "src/rio_uq/onnx/export.py": "onnx",
 }
 
 collect_ignore = ["docs/deployment.md", "docs/conf.py", "docs/figures.py"] + [

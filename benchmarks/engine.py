@@ -27,8 +27,8 @@ import numpy as np
 
 from benchmarks.problems import Problem
 from benchmarks.roofline import Roofline
-from rio_uq.gp import sparse
-from rio_uq.gp.kernels import Kernel, io_kernel
+from rio_uq.gp.inference import sparse
+from rio_uq.gp.kernels.io import Kernel, io_kernel
 from rio_uq.gp.optimize import maximize
 from rio_uq.gp.posterior import predict
 from rio_uq.gp.rows import Rows, single_blas_thread

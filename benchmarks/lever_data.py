@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.linear_model import Ridge
 
 from benchmarks.scale import _rows, model
-from rio_uq import RIORegressor, residual_gp
+from rio_uq import RIORegressor
+from rio_uq.gp import residual as residual_gp
 
 N_FEATURES = 9
 REAL = ("CCPP", "protein")

@@ -29,15 +29,16 @@ import numpy as np
 from benchmarks.lever_data import Data, asked
 from benchmarks.scale import stored
 from benchmarks.trainers import FEW, Float32First, Growing, NaturalScaling, SecondOrder
-from rio_uq import residual_gp
-from rio_uq.gp import inducing, sparse, training
+from rio_uq.gp import inducing, training
+from rio_uq.gp import residual as residual_gp
+from rio_uq.gp.inference import sparse
 from rio_uq.gp.rows import Rows, block_rows_for, single_blas_thread
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "levers.jsonl"
 BLOCKS = (256, 512, 1024, 2048, 4096)
 MORE_ROUNDING = 0.1
-"""Instead of `rio_uq.gp.sparse.ROUNDING_ALLOWED`: a rougher bound, and fewer evaluations that take one more product."""
+"""Instead of `ROUNDING_ALLOWED` of sparse inference: a rougher bound, and fewer evaluations that take one more product."""
 Array = np.ndarray
 
 

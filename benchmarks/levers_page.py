@@ -153,8 +153,8 @@ loses at most {SAME_OBJECTIVE} nats per row. Where seeds differ by more than tha
 from chance.
 
 Line searches fail where rounding makes the bound rough: counted are the trainings that ended with one that did.
-Rounding is what is allowed of it before rows are whitened one by one (`ROUNDING_ALLOWED` in `rio_uq.gp.sparse`); that
-takes one more product for each block, which work does not count.
+Rounding is what is allowed of it before rows are whitened one by one (`ROUNDING_ALLOWED` in
+`rio_uq.gp.inference.sparse`); that takes one more product for each block, which work does not count.
 
 {chr(10).join(sections)}
 {chr(10).join(f"- {sentence}" for sentence in sentences)}

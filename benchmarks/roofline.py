@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rio_uq.gp.linalg import cholesky, inverse, triangular_inverse
+from rio_uq.gp.backend.linalg import cholesky, inverse, triangular_inverse
+from rio_uq.gp.inference.sparse import CollapsedBound
 from rio_uq.gp.rows import Block, walk
-from rio_uq.gp.sparse import CollapsedBound
 
 
 class Roofline:

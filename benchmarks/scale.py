@@ -129,7 +129,7 @@ def dask(folder: Path, rows: int, workers: int) -> dict[str, Any]:
     """The pass over all rows, after a small fit, on 1 or 2 worker processes (0: on threads of this process)."""
     import dask.dataframe as dd
 
-    from rio_uq.sources import row_source
+    from rio_uq.rows.source import row_source
     from rio_uq.streaming import _sums_of_part
 
     watch = Stopwatch()

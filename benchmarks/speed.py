@@ -34,8 +34,8 @@ from experiments.__main__ import chosen
 from experiments.datasets import DATASETS, HOW_TO_GET_DATA
 from experiments.methods import Rows
 from experiments.runner import CACHE, available
+from rio_uq.gp.scaling import Scaling
 from rio_uq.options import PAPER_SETTINGS
-from rio_uq.scaling import Scaling
 
 Row = dict[str, Any]
 

@@ -22,7 +22,7 @@ from rio_uq.gp import training
 from rio_uq.gp.training import Trained
 
 Arrays = dict[str, np.ndarray]
-TRAIN = "rio_uq.residual_gp.train"
+TRAIN = "rio_uq.gp.residual.train"
 
 
 class CutOffError(Exception):

@@ -12,7 +12,7 @@ sys.path.insert(0, str(HERE))
 import figures
 
 import rio_uq
-from rio_uq.table_encoder import TableEncoder
+from rio_uq.features.table_encoder import TableEncoder
 
 project = "rio-uq"
 version = release = rio_uq.__version__

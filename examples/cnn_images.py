@@ -13,8 +13,8 @@ import torch
 
 from examples.compare import Comparison, compare
 from rio_uq import RIORegressor
-from rio_uq.adapters import torch_model
 from rio_uq.features import layer
+from rio_uq.models import torch_model
 
 
 def discs(n_images: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

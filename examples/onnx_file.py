@@ -16,7 +16,7 @@ from sklearn.neural_network import MLPRegressor
 
 from examples.compare import Comparison, compare
 from rio_uq import RIORegressor
-from rio_uq.adapters import onnx_model
+from rio_uq.models import onnx_model
 
 
 def save_network(X: np.ndarray, y: np.ndarray, path: Path) -> None:

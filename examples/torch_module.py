@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 
 from examples.compare import Comparison, compare
 from rio_uq import RIORegressor
-from rio_uq.adapters import torch_model
+from rio_uq.models import torch_model
 
 
 def trained(X: np.ndarray, y: np.ndarray, epochs: int = 300) -> torch.nn.Module:

@@ -12,7 +12,7 @@ import numpy as np
 from experiments.base_models import HIDDEN, PaperNetwork, train_forest, train_network
 from experiments.datasets import DATASETS, DataSet
 from experiments.methods import Rows
-from rio_uq.cross_fit import FoldAverage, make_folds, out_of_fold
+from rio_uq.models.cross_fitting import FoldAverage, make_folds, out_of_fold
 
 N_FOLDS = 5
 

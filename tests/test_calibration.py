@@ -16,8 +16,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, Ridge
 
 from rio_uq import RIORegressor, metrics, plots
-from rio_uq.calibration import METHODS, fit_calibration
-from rio_uq.scores import ONE_SIGMA
+from rio_uq.calibration.calibration import METHODS, fit_calibration
+from rio_uq.calibration.scores import ONE_SIGMA
 
 every_method = pytest.mark.parametrize("method", METHODS)
 not_normal = pytest.mark.parametrize("method", ["conformal", "conformal-asymmetric", "isotonic"])

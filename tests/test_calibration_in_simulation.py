@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from rio_uq import RIORegressor, metrics
-from rio_uq.calibration import fit_calibration
-from rio_uq.gp.kernels import io_kernel
+from rio_uq.calibration.calibration import fit_calibration
+from rio_uq.gp.kernels.io import io_kernel
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, TimeSeries
 from sklearn.neighbors import KNeighborsRegressor
 
 from rio_uq import RIORegressor, metrics
-from rio_uq.cross_fit import FoldAverage, make_folds, out_of_fold
+from rio_uq.models.cross_fitting import FoldAverage, make_folds, out_of_fold
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import OneHotEncoder
 
 from rio_uq import RIORegressor
-from rio_uq.dask_partitions import partitions
-from rio_uq.gp import sparse
+from rio_uq.gp.inference import sparse
 from rio_uq.gp.rows import Rows
+from rio_uq.rows.dask.partitions import partitions
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

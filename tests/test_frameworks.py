@@ -19,8 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rio_uq import RIORegressor
-from rio_uq.base_model import needs_fit
-from rio_uq.cross_fit import FoldAverage
+from rio_uq.models.base import needs_fit
+from rio_uq.models.cross_fitting import FoldAverage
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
 

@@ -7,8 +7,8 @@ import pytest
 from sklearn.base import clone
 
 from rio_uq import RIORegressor
-from rio_uq.adapters import torch_model
 from rio_uq.features import layer, onnx_tensor
+from rio_uq.models import torch_model
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from sklearn.preprocessing import OneHotEncoder
 
 import rio_uq
 from rio_uq import RIORegressor, metrics
-from rio_uq.adapters import onnx_model
-from rio_uq.features import onnx_tensor
-from rio_uq.table_encoder import TableEncoder
+from rio_uq.features import TableEncoder, onnx_tensor
+from rio_uq.mlflow import flavor
+from rio_uq.models import onnx_model
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -385,11 +385,11 @@ def test_measures_before_and_after(data):
     X, y = data
     Y = np.column_stack([y, y**2])
     rio = quick(LinearRegression()).fit(X[:60], Y[:60])
-    found = rio_uq.mlflow._measures(rio, X[60:], Y[60:], None, None, 0.9)
+    found = flavor._measures(rio, X[60:], Y[60:], None, None, 0.9)
     mean, std = rio.predict(X[60:], return_std=True)
     assert found["before_rmse_1"] == metrics.rmse(Y[60:, 1], rio.estimator_.predict(X[60:])[:, 1])
     assert found["after_rmse_1"] == metrics.rmse(Y[60:, 1], mean[:, 1])
     assert found["after_nlpd_0"] == metrics.nlpd(Y[60:, 0], mean[:, 0], std[:, 0])
     assert found["after_coverage_0"] == metrics.coverage(Y[60:, 0], mean[:, 0], std[:, 0], confidence_level=0.9)
     rio.calibrate(X[60:], Y[60:])
-    assert "after_nlpd_0" not in rio_uq.mlflow._measures(rio, X[60:], Y[60:], None, None, 0.9)
+    assert "after_nlpd_0" not in flavor._measures(rio, X[60:], Y[60:], None, None, 0.9)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.neighbors import KNeighborsRegressor
 
 from rio_uq import RIORegressor, metrics
-from rio_uq.noise import likeliest_variance, noise_of_unseen_rows
+from rio_uq.gp.noise.varying import likeliest_variance, noise_of_unseen_rows
 
 
 def test_likeliest_variance_is_that_of_the_noise(rng):

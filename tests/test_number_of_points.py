@@ -6,7 +6,7 @@ from scipy.linalg import lapack
 
 from rio_uq import RIORegressor
 from rio_uq.gp import inducing
-from rio_uq.gp.kernels import io_kernel
+from rio_uq.gp.kernels.io import io_kernel
 
 
 def data(rng, frequency, n=600):

@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rio_uq
 from rio_uq import RIORegressor
-from rio_uq.adapters import onnx_model
 from rio_uq.features import onnx_tensor
-from rio_uq.gp.terms import FAMILIES
+from rio_uq.gp.kernels.terms import FAMILIES
+from rio_uq.models import onnx_model
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")

@@ -13,9 +13,9 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.preprocessing import OneHotEncoder
 
 from rio_uq import FormatError, RIORegressor
-from rio_uq.parcel import has_model, read_parcel, requirements, write_parcel
-from rio_uq.pyfunc import ErrorBars, InputForm
-from rio_uq.table_encoder import TableEncoder
+from rio_uq.features import TableEncoder
+from rio_uq.mlflow.folder import has_model, read_parcel, requirements, write_parcel
+from rio_uq.mlflow.serving import ErrorBars, InputForm
 
 pytest.importorskip("skops")
 

@@ -17,8 +17,9 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import KFold
 
 import rio_uq
-from rio_uq import FormatError, RIORegressor, archive
-from rio_uq.gp.terms import FAMILIES
+from rio_uq import FormatError, RIORegressor
+from rio_uq.gp.kernels.terms import FAMILIES
+from rio_uq.storage import archive
 
 GOLDEN = Path(__file__).parent / "golden"
 

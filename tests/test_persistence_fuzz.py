@@ -11,8 +11,8 @@ import pytest
 
 import rio_uq
 from rio_uq import FormatError, RIORegressor
-from rio_uq.archive import MANIFEST, SUMS
-from rio_uq.persistence import ADDED_LATER
+from rio_uq.storage.archive import MANIFEST, SUMS
+from rio_uq.storage.regressor import ADDED_LATER
 
 X = np.linspace(0.0, 1.0, 12)[:, None]
 NEW = np.array([[0.05], [0.5], [2.0]])

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.integrate import quad
 from sklearn.isotonic import IsotonicRegression
 
-from rio_uq.scores import ONE_SIGMA, Recalibrated, ScaledNormal, SymmetricConformal, TwoSidedConformal
+from rio_uq.calibration.scores import ONE_SIGMA, Recalibrated, ScaledNormal, SymmetricConformal, TwoSidedConformal
 
 KINDS = [SymmetricConformal, TwoSidedConformal, ScaledNormal, Recalibrated]
 every_kind = pytest.mark.parametrize("kind", KINDS)

@@ -11,10 +11,11 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.preprocessing import OneHotEncoder
 
-from rio_uq import RIORegressor, load, streaming, tables
-from rio_uq.gp import sparse
+from rio_uq import RIORegressor, load, streaming
+from rio_uq.gp.inference import sparse
 from rio_uq.gp.rows import Rows
-from rio_uq.tables import ArrowRows, parquet_writer
+from rio_uq.rows import parquet as tables
+from rio_uq.rows.parquet import ArrowRows, parquet_writer
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import rio_uq
 from rio_uq import FormatError, RIORegressor
-from rio_uq.table_encoder import CategoryColumn, NumberColumn, TableEncoder
+from rio_uq.features.table_encoder import CategoryColumn, NumberColumn, TableEncoder
 
 
 @pytest.fixture(scope="module")

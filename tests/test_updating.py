@@ -9,9 +9,9 @@ from sklearn.linear_model import LinearRegression, Ridge
 
 from rio_uq import RIORegressor, explain
 from rio_uq.explain import KnownRows, keep_more
-from rio_uq.gp import exact, sparse
+from rio_uq.gp.inference import exact, sparse
+from rio_uq.gp.inference.updating import log_likelihood
 from rio_uq.gp.rows import Rows
-from rio_uq.gp.updating import log_likelihood
 
 
 def make(rng, n=150, n_outputs=1):

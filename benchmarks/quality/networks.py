@@ -20,7 +20,7 @@ from benchmarks.quality.answers import Answer
 from benchmarks.quality.protocol import Run, held_out_rows
 from experiments.base_models import BATCH_ROWS, HIDDEN, MAX_EPOCHS, Network, _layers, train_network
 from rio_uq import metrics
-from rio_uq.scaling import Scaling
+from rio_uq.gp.scaling import Scaling
 
 PATIENCE = 100
 LEARNING_RATE = 1e-3

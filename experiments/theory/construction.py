@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.theory.learner import prior_draws
-from rio_uq.gp.kernels import io_kernel
+from rio_uq.gp.kernels.io import io_kernel
 
 KERNEL = io_kernel(2, 0, kind="input")
 

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.theory.learner import fitted, generators, known, prediction, prior_draws
-from rio_uq.gp.kernels import Kernel, io_kernel
+from rio_uq.gp.kernels.io import Kernel, io_kernel
 from rio_uq.gp.posterior import Posterior
 
 KINDS = ("io", "input", "output")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rio_uq.gp import exact
-from rio_uq.gp.kernels import Kernel
-from rio_uq.gp.linalg import BASE_JITTER, cholesky
+from rio_uq.gp.backend.linalg import BASE_JITTER, cholesky
+from rio_uq.gp.inference import exact
+from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.posterior import Posterior, predict_mean
 from rio_uq.gp.rows import Rows
 from rio_uq.gp.starts import Scales, bounds_of, rio_start

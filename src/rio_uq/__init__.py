@@ -4,15 +4,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rio_uq import metrics, mlflow, onnx, plots, report
-    from rio_uq.archive import FormatError
-    from rio_uq.persistence import load
+    from rio_uq import features, metrics, mlflow, models, onnx, plots, report, rows
+    from rio_uq._base.errors import FormatError
     from rio_uq.regressor import RIORegressor
+    from rio_uq.storage.regressor import load
 
-__all__ = ["FormatError", "RIORegressor", "load", "metrics", "mlflow", "onnx", "plots", "report"]
+__all__ = [
+    "FormatError",
+    "RIORegressor",
+    "features",
+    "load",
+    "metrics",
+    "mlflow",
+    "models",
+    "onnx",
+    "plots",
+    "report",
+    "rows",
+]
 __version__ = "0.1.0"
 
-_HOMES = {"FormatError": "archive", "RIORegressor": "regressor", "load": "persistence"}
+_HOMES = {"FormatError": "_base.errors", "RIORegressor": "regressor", "load": "storage.regressor"}
 
 
 def __getattr__(name: str) -> Any:

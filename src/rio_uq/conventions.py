@@ -7,7 +7,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
 
-from rio_uq import base_model
+from rio_uq.models import base as base_model
 
 
 class ConventionsMixin(BaseEstimator):

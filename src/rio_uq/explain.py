@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from rio_uq.features import feature_names
-from rio_uq.residual_gp import ResidualGP
+from rio_uq._base.array import Array
+from rio_uq.features.extractors import feature_names
+from rio_uq.gp.residual import ResidualGP
 from rio_uq.summary import Band, Feature, Shares, Summary, worst_bands
-
-Array = NDArray[np.float64]
 
 MOST_ROWS, FEWEST_ROWS, MOST_NUMBERS = 2000, 100, 1_000_000
 """Of the training rows, so many are kept at most: fewer, down to 100, where they would be more numbers than that."""

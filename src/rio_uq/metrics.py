@@ -21,13 +21,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.metrics import mean_absolute_error, root_mean_squared_error
 
-from rio_uq.validation import check_finite, check_levels, to_numeric
-
-Array = NDArray[np.float64]
+from rio_uq._base.array import Array
+from rio_uq._base.checks import check_finite, check_levels, to_numeric
 
 LEVELS = np.arange(1, 100) / 100
 """The confidence levels 1 %, 2 %, … 99 %."""

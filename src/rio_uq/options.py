@@ -5,10 +5,10 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
+from rio_uq._base.checks import check_choice, check_count, check_finite, check_flag, to_numeric
 from rio_uq.gp.inducing import METHODS
-from rio_uq.gp.terms import FAMILIES
+from rio_uq.gp.kernels.terms import FAMILIES
 from rio_uq.gp.training import Settings
-from rio_uq.validation import check_choice, check_count, check_finite, check_flag, to_numeric
 
 CHOICES = {
     "target": ("residual", "outcome"),

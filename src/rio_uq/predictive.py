@@ -10,17 +10,16 @@ from scipy import stats
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from rio_uq import base_model
-from rio_uq.calibration import UNCALIBRATED, Calibration, fit_calibration
-from rio_uq.distribution import CalibratedDistribution
-from rio_uq.features import Extractor, is_plain
+from rio_uq._base.array import Array
+from rio_uq._base.checks import check_count, check_levels, check_target
+from rio_uq.calibration.calibration import UNCALIBRATED, Calibration, fit_calibration
+from rio_uq.calibration.distributions import CalibratedDistribution
+from rio_uq.features.extractors import Extractor, is_plain
+from rio_uq.gp.residual import ResidualGP
 from rio_uq.gp.rows import effective_jobs
-from rio_uq.residual_gp import ResidualGP
-from rio_uq.sources import check_in_memory
+from rio_uq.models import base as base_model
+from rio_uq.rows.source import check_in_memory
 from rio_uq.streaming import by_parts
-from rio_uq.validation import check_count, check_levels, check_target
-
-Array = NDArray[np.float64]
 
 
 class Decomposition(NamedTuple):
@@ -135,7 +134,7 @@ class PredictiveMixin:
         features, prediction = self._inputs(X, y_pred)
         base = self._base(prediction)
         if return_cov:
-            mean = base + self._gp.mean(features, prediction, self._jobs())
+            mean: Array = base + self._gp.mean(features, prediction, self._jobs())
             covariance = self._gp.covariance(features, prediction)
             if include_noise:
                 noise = self._gp.noise_at(features, prediction, self._jobs())

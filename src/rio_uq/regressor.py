@@ -7,29 +7,27 @@ from copy import copy
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, indexable
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from rio_uq import base_model
+from rio_uq._base.array import Array
+from rio_uq._base.checks import check_choice, check_held_out, check_target, check_weight
 from rio_uq.conventions import ConventionsMixin
-from rio_uq.cross_fit import FoldAverage, check_groups_unused, is_cross_fit, make_folds, out_of_fold
 from rio_uq.explain import ExplainMixin, keep_rows
-from rio_uq.features import extractor
-from rio_uq.fingerprint import sample_rows
+from rio_uq.features.extractors import extractor
+from rio_uq.gp.residual import KernelChoice, Problem, fit_residual_gp
 from rio_uq.gp.rows import effective_jobs
+from rio_uq.models import base as base_model
+from rio_uq.models.cross_fitting import FoldAverage, check_groups_unused, is_cross_fit, make_folds, out_of_fold
 from rio_uq.options import PAPER_SETTINGS, PAPER_VARIANTS, check_options, training_settings
-from rio_uq.persistence import PersistenceMixin
 from rio_uq.predictive import PredictiveMixin
 from rio_uq.reject import RejectMixin
-from rio_uq.residual_gp import KernelChoice, Problem, fit_residual_gp
+from rio_uq.rows.examples import sample_rows
+from rio_uq.storage.regressor import PersistenceMixin
 from rio_uq.streaming import ROLES, StreamingMixin
 from rio_uq.updating import UpdateMixin
-from rio_uq.validation import check_choice, check_held_out, check_target, check_weight
-
-Array = NDArray[np.float64]
 
 
 class RIORegressor(
@@ -281,7 +279,7 @@ class RIORegressor(
         ----------
         X : array or frame of shape (n, d), or anything that the model and ``features`` take
             Or rows that need not fit into memory: a path of a Parquet file or folder, a ``pyarrow`` Table or Dataset,
-            a `rio_uq.tables.ArrowRows`, a memory map, a Dask array or data frame. They are read in blocks, and so is
+            a `rio_uq.rows.ArrowRows`, a memory map, a Dask array or data frame. They are read in blocks, and so is
             the model called, which has to be fitted. From ``sample_rows`` of them all is learnt but the posterior,
             which all of them enter.
         y : array of shape (n,) or (n, q)
@@ -395,3 +393,10 @@ class RIORegressor(
 
     def _per_output(self, values: Array) -> Any:
         return float(values[0]) if self._y_shape == () else values
+
+
+def check_regressor(value: Any) -> None:
+    """Raise unless the value is a fitted RIORegressor."""
+    if not isinstance(value, RIORegressor):
+        raise TypeError(f"a fitted RIORegressor is needed; got {value!r}")
+    check_is_fitted(value)

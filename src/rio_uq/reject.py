@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rio_uq.validation import check_target, to_numeric
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from rio_uq._base.array import Array, Mask
+from rio_uq._base.checks import check_target, to_numeric
 
 
 class RejectMixin:

@@ -2,7 +2,7 @@
 
 What is learnt from many rows is learnt as well from a random sample of them: hyperparameters, inducing points, scalings
 and how noise depends on the row. What all rows are needed for is the posterior, which is made of sums over rows: one
-pass over the parts of a source (`rio_uq.sources`) adds them up, in memory that does not grow with the rows.
+pass over the parts of a source (`rio_uq.rows.source`) adds them up, in memory that does not grow with the rows.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from rio_uq import base_model
+from rio_uq._base.checks import check_levels, check_target, check_weight
 from rio_uq.explain import MOST_ROWS, KnownRows
-from rio_uq.gp.evidence import Statistics
-from rio_uq.gp.updating import sums_behind
+from rio_uq.gp.inference.statistics import Statistics
+from rio_uq.gp.inference.updating import sums_behind
+from rio_uq.gp.residual import Problem, ResidualGP
+from rio_uq.models import base as base_model
 from rio_uq.options import check_options
-from rio_uq.residual_gp import Problem, ResidualGP
-from rio_uq.sources import MESSAGES, LocalSource, Part, Source, is_source, names_columns, row_source
-from rio_uq.tables import ArrayRows, ArrowRows, parquet_writer
-from rio_uq.validation import check_levels, check_target, check_weight
+from rio_uq.rows.parquet import ArrayRows, ArrowRows, parquet_writer
+from rio_uq.rows.source import MESSAGES, LocalSource, Part, Source, is_source, names_columns, row_source
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

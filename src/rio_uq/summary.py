@@ -9,9 +9,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from rio_uq._base.array import Array, Mask
 
 FEATURES_SHOWN, BANDS_SHOWN = 5, 3
 
@@ -273,14 +272,14 @@ def worst_bands(
     return sorted(found, key=lambda band: -band.size)
 
 
-def _band_means(rows: NDArray[np.bool_], correction: Array, weight: Array) -> tuple[float, float, float]:
+def _band_means(rows: Mask, correction: Array, weight: Array) -> tuple[float, float, float]:
     """Share of rows, mean correction, mean absolute correction."""
     within = weight[rows]
     mean, size = (np.average(values[rows], weights=within) for values in (correction, np.abs(correction)))
     return float(within.sum() / weight.sum()), float(mean), float(size)
 
 
-def cut(values: Array, n_bands: int) -> list[tuple[float, float, NDArray[np.bool_]]]:
+def cut(values: Array, n_bands: int) -> list[tuple[float, float, Mask]]:
     """Bands of values with their bounds; each value for itself where there are no more of them than bands."""
     known = np.unique(values)
     if len(known) <= n_bands:

@@ -6,16 +6,13 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from rio_uq.calibration import Calibration
+from rio_uq._base.checks import check_weight
+from rio_uq.calibration.calibration import Calibration
 from rio_uq.explain import KnownRows, keep_more
-from rio_uq.residual_gp import Problem, ResidualGP
-from rio_uq.sources import is_source
-from rio_uq.validation import check_weight
-
-Array = NDArray[np.float64]
+from rio_uq.gp.residual import Problem, ResidualGP
+from rio_uq.rows.source import is_source
 
 
 class UpdateMixin:

@@ -48,8 +48,8 @@ def test_a_dot_is_no_decimal_point_where_a_comma_is(column, run, train, tmp_path
 @pytest.mark.parametrize("before", ["\n", "\n\r\n\n", "  \n\n", "\ufeff\n"])
 @pytest.mark.parametrize("header", ["size,age", '"size\n(m)",age'])
 def test_blank_lines_before_the_names(before, header, tmp_path):
-    from rio_uq.cli.csv_file import CsvOptions
     from rio_uq.cli.tables import TableFile
+    from rio_uq.rows.csv import CsvOptions
 
     path = tmp_path / "new.csv"
     path.write_bytes(f"{before}{header}\n1,2\n\n3,4\n".encode())

@@ -44,7 +44,7 @@ def test_blocks_give_what_one_piece_gives(run, rio_file, fresh, tmp_path, monkey
     fresh.to_csv("new.csv", index=False)
     run("predict", "new.csv", "--rio", rio_file, "-o", "whole.csv")
     monkeypatch.setattr("rio_uq.cli.tables.BLOCK_ROWS", 7)
-    monkeypatch.setattr("rio_uq.cli.csv_file.BLOCK_BYTES", 1000)
+    monkeypatch.setattr("rio_uq.rows.csv.BLOCK_BYTES", 1000)
     run("predict", "new.csv", "--rio", rio_file, "-o", "parts.csv")
     pd.testing.assert_frame_equal(pd.read_csv("parts.csv"), pd.read_csv("whole.csv"), rtol=1e-9)
 

@@ -133,8 +133,8 @@ def test_types_are_kept_where_there_are_no_rows(ending, run, rio_file, fresh):
 
 
 def test_a_wide_parquet_file_comes_in_smaller_blocks(tmp_path):
-    from rio_uq.cli.csv_file import CsvOptions
     from rio_uq.cli.tables import BLOCK_CELLS, TableFile
+    from rio_uq.rows.csv import CsvOptions
 
     pd.DataFrame(np.zeros((5000, 600))).add_prefix("x").to_parquet(tmp_path / "wide.parquet")
     sizes = [block.num_rows for block in TableFile(tmp_path / "wide.parquet", CsvOptions()).blocks("")]

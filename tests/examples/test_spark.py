@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from examples import spark_udf
 from rio_uq import RIORegressor
-from rio_uq.table_encoder import TableEncoder
+from rio_uq.features import TableEncoder
 
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
 

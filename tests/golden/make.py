@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from rio_uq import RIORegressor
-from rio_uq.archive import FORMAT_VERSION
+from rio_uq.storage.archive import FORMAT_VERSION
 
 
 def main() -> None:

@@ -6,12 +6,12 @@ from scipy import stats
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
-from rio_uq.gp import exact
-from rio_uq.gp.kernels import io_kernel
+from rio_uq.gp.inference import exact
+from rio_uq.gp.inference.updating import leave_one_out
+from rio_uq.gp.kernels.io import io_kernel
+from rio_uq.gp.kernels.terms import FAMILIES
 from rio_uq.gp.posterior import covariance, predict
 from rio_uq.gp.rows import Rows
-from rio_uq.gp.terms import FAMILIES
-from rio_uq.gp.updating import leave_one_out
 
 ABSENT = 1e8  # a lengthscale so long that the column does not matter
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rio_uq.gp.inducing import METHODS, choose, greedy
-from rio_uq.gp.kernels import io_kernel
+from rio_uq.gp.kernels.io import io_kernel
 
 
 @pytest.fixture

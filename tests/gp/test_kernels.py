@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process import kernels as sk
 
-from rio_uq.gp.kernels import Kernel, io_kernel
-from rio_uq.gp.terms import FAMILIES, Term
+from rio_uq.gp.kernels.io import Kernel, io_kernel
+from rio_uq.gp.kernels.terms import FAMILIES, Term
 
 LENGTHSCALES = np.array([0.7, 1.3, 2.1])
 REFERENCE = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rio_uq.gp.linalg import (
+from rio_uq.gp.backend.linalg import (
     NotPositiveDefiniteError,
     cholesky,
     inverse,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rio_uq.gp import progress
-from rio_uq.gp.linalg import NotPositiveDefiniteError
+from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
 from rio_uq.gp.optimize import maximize
 from rio_uq.gp.progress import ProgressBar
 

@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from rio_uq.gp import exact, sparse
-from rio_uq.gp.kernels import io_kernel
+from rio_uq.gp.inference import exact, sparse
+from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.posterior import covariance, predict, predict_mean, sample
 from rio_uq.gp.rows import Rows
 

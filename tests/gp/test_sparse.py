@@ -8,14 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import linalg, stats
 
-from rio_uq.gp import exact, inducing, sparse
-from rio_uq.gp.kernels import io_kernel
-from rio_uq.gp.linalg import BASE_JITTER
+from rio_uq.gp import inducing
+from rio_uq.gp.backend.linalg import BASE_JITTER
+from rio_uq.gp.inference import exact, sparse
+from rio_uq.gp.inference.sparse import CollapsedBound
+from rio_uq.gp.inference.updating import leave_one_out
+from rio_uq.gp.kernels.io import io_kernel
+from rio_uq.gp.kernels.terms import FAMILIES
 from rio_uq.gp.posterior import predict
 from rio_uq.gp.rows import Rows
-from rio_uq.gp.sparse import CollapsedBound
-from rio_uq.gp.terms import FAMILIES
-from rio_uq.gp.updating import leave_one_out
 
 
 def make_data(rng, n=70, n_outputs=2, **options):

@@ -6,14 +6,14 @@ from functools import partial
 import numpy as np
 import pytest
 
-from rio_uq.gp import svgp
-from rio_uq.gp.kernels import io_kernel
-from rio_uq.gp.linalg import BASE_JITTER, cholesky
+from rio_uq.gp.backend.linalg import BASE_JITTER, cholesky
+from rio_uq.gp.inference import svgp
+from rio_uq.gp.inference.sparse import CollapsedBound
+from rio_uq.gp.inference.svgp import Climb, Variational, batches, standing_for_all, uncollapsed
+from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.posterior import predict_mean
 from rio_uq.gp.rows import Rows
-from rio_uq.gp.sparse import CollapsedBound
 from rio_uq.gp.starts import Prior, Scales, bounds_of, rio_start
-from rio_uq.gp.svgp import Climb, Variational, batches, standing_for_all, uncollapsed
 from rio_uq.gp.training import Settings, train
 
 M = 7

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rio_uq.gp import training
-from rio_uq.gp.kernels import io_kernel
+from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.posterior import predict_mean
 from rio_uq.gp.rows import Rows
 from rio_uq.gp.starts import (

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rio_uq.gp import exact, sparse
-from rio_uq.gp.kernels import io_kernel
+from rio_uq.gp.inference import exact, sparse
+from rio_uq.gp.inference.sparse import CollapsedBound
+from rio_uq.gp.inference.updating import add_rows, log_likelihood
+from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.posterior import predict
 from rio_uq.gp.rows import Rows
-from rio_uq.gp.sparse import CollapsedBound
-from rio_uq.gp.updating import add_rows, log_likelihood
 
 N = 40
 

@@ -414,7 +414,7 @@ def test_whole_numbers_stay_as_they_are():
 def test_levels_of_a_category_are_one_panel_and_have_their_names(gather_rows):
     import pandas as pd
 
-    from rio_uq.table_encoder import TableEncoder
+    from rio_uq.features import TableEncoder
 
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.uniform(size=600), "hood": np.array(["x", "y", "z"])[np.arange(600) % 3]})

@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyarrow import compute as pc
 
+from rio_uq._base.array import Array, Mask
 from rio_uq.cli.console import UserError
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 GAPS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None")
 """Text that stands for a missing value."""

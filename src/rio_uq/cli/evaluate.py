@@ -38,10 +38,10 @@ def evaluate(
 
       rio-uq evaluate test.csv --rio price.rio --level 0.8 --json
     """
-    from rio_uq.cli.csv_file import CsvOptions
     from rio_uq.cli.predict import check_levels
     from rio_uq.cli.rows import Rows
     from rio_uq.cli.tables import TableFile
+    from rio_uq.rows.csv import CsvOptions
 
     trusted = split_names(trust_types)
     opened = with_target(rio, target, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=trusted)

@@ -121,9 +121,9 @@ def fit(
       rio-uq fit train.csv --target price --model model.skops --cross-fit --calibrate-with calib.csv -o price.rio
     """
     _check_usage(pred_column, model, cross_fit)
-    from rio_uq.cli.csv_file import CsvOptions
     from rio_uq.cli.output import check_output
     from rio_uq.cli.training_data import read_training_data
+    from rio_uq.rows.csv import CsvOptions
 
     check_output(output, force=force, ending=".rio", inputs=[train, model, calibrate_with])
     csv_options = CsvOptions(separator, encoding, decimal)
@@ -153,7 +153,7 @@ def _check_usage(pred_column: str | None, model: str | None, cross_fit: bool) ->
 
 def _check_can_be_stored(model: OpenedModel, store_model: bool) -> None:
     """A model that is not fitted yet is fitted here, and lost unless it is stored."""
-    from rio_uq.base_model import needs_fit
+    from rio_uq.models.base import needs_fit
 
     if needs_fit(model.model):
         if not store_model:
@@ -163,7 +163,7 @@ def _check_can_be_stored(model: OpenedModel, store_model: bool) -> None:
 
 
 def _tell_of_training_rows(model: OpenedModel, *, is_safe: bool) -> None:
-    from rio_uq.base_model import needs_fit
+    from rio_uq.models.base import needs_fit
 
     if not is_safe and not needs_fit(model.model):
         note(
@@ -176,7 +176,7 @@ def _fitted(
     data: Any, model: OpenedModel | None, *, cross_fit: bool, kernel: str, ard: bool, inducing: int | None, seed: int
 ) -> Any:
     from rio_uq import RIORegressor
-    from rio_uq.cross_fit import can_be_refitted
+    from rio_uq.models.cross_fitting import can_be_refitted
 
     estimator = None if model is None else model.model
     if cross_fit and not can_be_refitted(estimator):
@@ -265,7 +265,7 @@ def _as_skops(model: Any, trusted: Sequence[str]) -> tuple[bytes, list[str]]:
     """A model that was fitted here, and all of its types: it comes from nowhere else."""
     from skops import io
 
-    from rio_uq.model_files import OWN_TYPES
+    from rio_uq.models.files import OWN_TYPES
 
     content = bytes(io.dumps(model))
     types = sorted({*io.get_untrusted_types(data=content)} - {*OWN_TYPES})

@@ -31,7 +31,7 @@ def info(rio: shared.RioFile, as_json: shared.AsJson = False) -> None:
       rio-uq info price.rio --json
     """
     import rio_uq
-    from rio_uq.archive import read_archive
+    from rio_uq.storage.archive import read_archive
 
     manifest = read_archive(rio).manifest
     loaded = rio_uq.load(rio, estimator=None)
@@ -45,7 +45,7 @@ def info(rio: shared.RioFile, as_json: shared.AsJson = False) -> None:
 
 
 def _described(path: Path, manifest: dict[str, Any], rio: Any) -> dict[str, Any]:
-    from rio_uq.features import feature_names
+    from rio_uq.features.extractors import feature_names
 
     table = getattr(rio, "metadata_", {}).get("table")
     n_features = rio._known_rows.features.shape[1]
@@ -124,8 +124,8 @@ def export(
       rio-uq export price.rio --model model.onnx -o price.onnx
     """
     import rio_uq
-    from rio_uq.archive import read_archive
     from rio_uq.cli.output import check_output
+    from rio_uq.storage.archive import read_archive
 
     if output.suffix.lower() != ".onnx":
         raise UserError(f"{output}: the name of a graph has to end in .onnx")

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rio_uq.base_model import check_predictions, predictions
+from rio_uq._base.array import Array
 from rio_uq.cli.cells import NUMBERS
 from rio_uq.cli.console import UserError
-from rio_uq.fingerprint import disagreement
+from rio_uq.models.base import check_predictions, predictions
+from rio_uq.rows.examples import disagreement
 
 CHECK, CALIBRATION = "check", "calibration_rows"
 CHECK_ROWS, HASHED_ROWS = 8, 5000
@@ -64,7 +65,7 @@ def check_model_again(rio: Any, kinds: dict[str, str], path: Any) -> None:
         raise UserError(f"--model is not the one that was fitted with {path}: it predicts {wrong}; give the same model")
 
 
-def hashes(features: NDArray[np.float64], y: NDArray[np.float64]) -> list[str]:
+def hashes(features: Array, y: Array) -> list[str]:
     """Of rows, by what the GP sees of them and their outcomes."""
     rows = np.ascontiguousarray(np.column_stack([features, y])) + 0.0
     return [hashlib.blake2b(row.tobytes(), digest_size=8).hexdigest() for row in rows]
@@ -86,7 +87,7 @@ class UsedBefore:
         self._fitted = {row.tobytes() for row in np.ascontiguousarray(known) + 0.0} if known.shape[1] else set()
         self._seen: set[Any] = set()
 
-    def see(self, X: Any, y: NDArray[np.float64], y_pred: NDArray[np.float64]) -> None:
+    def see(self, X: Any, y: Array, y_pred: Array) -> None:
         features, _ = self.rio._inputs(X, y_pred)
         self._seen |= {row.tobytes() for row in np.ascontiguousarray(features) + 0.0} & self._fitted
         if self._calibration:

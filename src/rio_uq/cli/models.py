@@ -78,8 +78,8 @@ def open_model(name: str, *, trust_pickle: bool, trusted: Sequence[str]) -> Open
 
 
 def _open_file(path: Path, kind: str, trusted: Sequence[str]) -> OpenedModel:
-    from rio_uq.model_files import UntrustedTypesError, load_model
-    from rio_uq.networks import onnx_bytes
+    from rio_uq.models.files import UntrustedTypesError, load_model
+    from rio_uq.models.networks import onnx_bytes
 
     content = onnx_bytes(path) if kind == "onnx" else path.read_bytes()
     try:

@@ -47,11 +47,11 @@ def predict(
 
       rio-uq predict new.parquet --rio price.rio --model mypackage.models:predict -o out.parquet
     """
-    from rio_uq.cli.csv_file import CsvOptions
     from rio_uq.cli.output import check_output, column_types, dialect_of, write_table
     from rio_uq.cli.rows import Rows
     from rio_uq.cli.stored import open_rio
     from rio_uq.cli.tables import TableFile, kind_of
+    from rio_uq.rows.csv import CsvOptions
 
     check_output(output, force=force, inputs=[new, rio, model])
     writes_csv = kind_of(output) == "csv"

@@ -42,13 +42,13 @@ def report(
     import numpy as np
     import pandas as pd
 
-    from rio_uq.cli.csv_file import CsvOptions
     from rio_uq.cli.evaluate import with_target
     from rio_uq.cli.known_rows import UsedBefore
     from rio_uq.cli.output import check_output, in_one_step
     from rio_uq.cli.rows import Rows, predictions
     from rio_uq.cli.tables import TableFile
     from rio_uq.report import write_report  # type: ignore[import-not-found,unused-ignore]
+    from rio_uq.rows.csv import CsvOptions
 
     check_output(output, force=force, ending=".html", inputs=[test, rio, model])
     trusted = split_names(trust_types)

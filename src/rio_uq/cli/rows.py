@@ -12,14 +12,12 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from rio_uq._base.array import Array, Mask
 from rio_uq.cli.cells import check_dots, examples, frame_of, numbers_of
 from rio_uq.cli.console import UserError, note
 from rio_uq.cli.stored import Opened
 from rio_uq.cli.tables import TableFile
-from rio_uq.table_encoder import TableEncoder
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from rio_uq.features.table_encoder import TableEncoder
 
 
 @dataclass(frozen=True)

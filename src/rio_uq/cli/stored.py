@@ -112,7 +112,7 @@ def open_rio(
 
 def _load(path: Path, trusted: Sequence[str], given: dict[str, Any]) -> Any:
     import rio_uq
-    from rio_uq.model_files import UntrustedTypesError
+    from rio_uq.models.files import UntrustedTypesError
 
     try:
         return rio_uq.load(path, trusted=trusted, **given)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from rio_uq.cli.console import UserError, progress
-from rio_uq.cli.csv_file import CsvFile, CsvOptions
+from rio_uq.rows.csv import CsvFile, CsvOptions
 
 BLOCK_ROWS, BLOCK_CELLS = 16_384, 2**21
 KINDS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".feather": "feather"}

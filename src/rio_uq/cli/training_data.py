@@ -8,18 +8,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from rio_uq._base.array import Array
 from rio_uq.cli.cells import NUMBERS, TEXT, check_dots, examples, frame_of, kind_of, numbers_of
 from rio_uq.cli.columns import check_kind, choose_columns, without_empty
 from rio_uq.cli.console import UserError, note
-from rio_uq.cli.csv_file import CsvOptions
 from rio_uq.cli.models import OpenedModel
 from rio_uq.cli.stored import Table
 from rio_uq.cli.tables import TableFile
-from rio_uq.table_encoder import TableEncoder
-
-Array = NDArray[np.float64]
+from rio_uq.features.table_encoder import TableEncoder
+from rio_uq.rows.csv import CsvOptions
 
 LEAST_ROWS = 5
 

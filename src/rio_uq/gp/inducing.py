@@ -1,8 +1,8 @@
 """Choosing inducing points among the rows, and how many of them.
 
 More points make the collapsed bound tighter. What they can still gain is in its trace term tr(K − Q)/2σ² (see
-`rio_uq.gp.sparse`): half the variance of the rows that the points leave unexplained, in units of the noise. Points are
-worth their cost while twice as many would take a noticeable part of it away.
+`rio_uq.gp.inference.sparse`): half the variance of the rows that the points leave unexplained, in units of the noise.
+Points are worth their cost while twice as many would take a noticeable part of it away.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.cluster import KMeans
 
-from rio_uq.gp.kernels import Kernel
-from rio_uq.gp.linalg import BASE_JITTER
-from rio_uq.gp.typing import Array
+from rio_uq._base.array import Array
+from rio_uq.gp.backend.linalg import BASE_JITTER
+from rio_uq.gp.kernels.io import Kernel
 
 METHODS = ("greedy", "kmeans", "random", "first")
 

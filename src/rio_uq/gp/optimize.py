@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from rio_uq.gp.linalg import NotPositiveDefiniteError
+from rio_uq._base.array import Array
+from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
 from rio_uq.gp.progress import ProgressBar
-from rio_uq.gp.typing import Array
 
 LINE_SEARCH_FAILED = 2
 """SciPy's status for it."""

@@ -6,7 +6,7 @@ With k = k(Z, c) the covariances of a new row with the m points, both kinds of G
     var(c)  = k(c, c) − |R k|²        of the latent residual; an outcome adds the noise variance
 
 R takes off the prior variance what the data tell. The exact GP has its training rows as points and R = L⁻¹ with
-L Lᵀ = K + σ² I; for the sparse GP see `rio_uq.gp.sparse.posterior`.
+L Lᵀ = K + σ² I; for the sparse GP see `rio_uq.gp.inference.sparse.posterior`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from rio_uq.gp.evidence import Evidence
-from rio_uq.gp.kernels import Kernel, KernelAt
-from rio_uq.gp.linalg import lower_product
+from rio_uq._base.array import Array
+from rio_uq.gp.backend.linalg import lower_product
+from rio_uq.gp.inference.statistics import Evidence
+from rio_uq.gp.kernels.io import Kernel, KernelAt
 from rio_uq.gp.rows import Block, block_rows_for, walk
-from rio_uq.gp.typing import Array
 
 
 @dataclass(frozen=True)

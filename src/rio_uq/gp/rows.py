@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from rio_uq.gp.typing import Array
+from rio_uq._base.array import Array
 
 Result = TypeVar("Result")
 Block = tuple[int, slice]

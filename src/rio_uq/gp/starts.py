@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rio_uq.gp.kernels import Kernel
+from rio_uq._base.array import Array
+from rio_uq.gp.kernels.io import Kernel
+from rio_uq.gp.kernels.terms import Term
 from rio_uq.gp.rows import Rows
-from rio_uq.gp.terms import Term
-from rio_uq.gp.typing import Array
 
 LENGTHSCALE = 0.5
 """Lengthscales start at this times √d of the spread. From half of √d more optima were found than from √d."""

@@ -15,15 +15,16 @@ from math import ceil
 
 import numpy as np
 
-from rio_uq.gp import exact, inducing, sparse, svgp
-from rio_uq.gp.kernels import Kernel
-from rio_uq.gp.linalg import NotPositiveDefiniteError
+from rio_uq._base.array import Array
+from rio_uq.gp import inducing
+from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
+from rio_uq.gp.inference import exact, sparse, svgp
+from rio_uq.gp.inference.updating import log_likelihood
+from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.optimize import LONG_MEMORY, MEMORY, Optimum, maximize
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.rows import Rows, in_parallel, single_blas_thread
 from rio_uq.gp.starts import Prior
-from rio_uq.gp.typing import Array
-from rio_uq.gp.updating import log_likelihood
 
 EXACT_ROWS = 2000
 """Up to this many rows, "auto" is exact."""

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rio_uq.extras import require
-from rio_uq.validation import check_count, check_finite, to_numeric
+from rio_uq._base.array import Array
+from rio_uq._base.checks import check_count, check_finite, to_numeric
+from rio_uq._base.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 
 BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9"
 GREY, PALE = "#777777", "#DDDDDD"

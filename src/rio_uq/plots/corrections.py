@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rio_uq._base.array import Array
+from rio_uq._base.checks import check_choice
 from rio_uq.explain import names_and_relevance
 from rio_uq.plots.base import BLUE, GREEN, GREY, VERMILLION, Display, dots, flat, label, legend, new_axes, one_column
 from rio_uq.summary import percent
-from rio_uq.validation import check_choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 
 BARS = 12
 

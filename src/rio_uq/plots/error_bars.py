@@ -11,6 +11,8 @@ from scipy import stats
 from sklearn.utils import _safe_indexing, gen_batches
 from sklearn.utils.validation import _num_samples
 
+from rio_uq._base.array import Array
+from rio_uq._base.checks import check_levels, check_target, to_numeric
 from rio_uq.metrics import LEVELS, coverage_curve
 from rio_uq.plots.base import (
     BLUE,
@@ -27,12 +29,9 @@ from rio_uq.plots.base import (
     one_column,
 )
 from rio_uq.summary import percent
-from rio_uq.validation import check_levels, check_target, to_numeric
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 
 BATCH_ROWS = 10_000
 """Intervals of all levels are made for so many rows at a time."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rio_uq._base.array import Array
 from rio_uq.metrics import risk_coverage_curve
 from rio_uq.plots.base import (
     BLUE,
@@ -25,8 +26,6 @@ from rio_uq.plots.base import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

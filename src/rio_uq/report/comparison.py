@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from rio_uq._base.array import Array
 from rio_uq.report.rows import SHOWN, Rows
 from rio_uq.report.words import listed, measured, share
-
-Array = NDArray[np.float64]
 
 N_RESAMPLES = 1000
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rio_uq._base.array import Array, Mask
 from rio_uq.plots.base import evenly_by
 from rio_uq.report.groups import mean_interval
 from rio_uq.report.regions import Regions, find_regions
@@ -15,8 +15,6 @@ from rio_uq.report.reliability import grouped
 from rio_uq.report.rows import Rows
 from rio_uq.report.words import number, share
 from rio_uq.summary import Summary
-
-Array = NDArray[np.float64]
 
 CURVE_POINTS, MOST_BARS = 200, 12
 
@@ -179,7 +177,7 @@ def shares_of(summary: Summary, output: int) -> tuple[Share, ...]:
     return tuple(Share(name, words, of(getattr(summary.shares, name))) for name, words in meanings.items())
 
 
-def _group_error(label: str, here: NDArray[np.bool_], rows: Rows, part: Array) -> GroupError:
+def _group_error(label: str, here: Mask, rows: Rows, part: Array) -> GroupError:
     return GroupError(
         label,
         int(here.sum()),

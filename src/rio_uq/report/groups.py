@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from rio_uq._base.array import Array, Mask
 from rio_uq.report.words import distinct
 from rio_uq.summary import cut
-
-Array = NDArray[np.float64]
 
 LEAST_ROWS = 20
 """Of a group, on average."""
@@ -30,7 +28,7 @@ class Group:
     """
 
     label: str
-    rows: NDArray[np.bool_]
+    rows: Mask
 
 
 def groups_by(values: Array, most: int) -> list[Group]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rio_uq.extras import require
+from rio_uq._base.extras import require
 from rio_uq.report import words
 from rio_uq.report.rows import Rows
 

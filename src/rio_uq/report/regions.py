@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeRegressor
 
+from rio_uq._base.array import Array, Mask
 from rio_uq.report.groups import mean_interval
 from rio_uq.report.reliability import relevant_features
 from rio_uq.report.rows import Rows
 from rio_uq.report.words import counted, listed, measured, number, share
-
-Array = NDArray[np.float64]
 
 LEAST_ROWS, MOST_SEARCHED = 100, 20_000
 """Rows without which no regions are looked for, and rows that they are looked for in at most."""
@@ -166,7 +165,7 @@ def _leaves(tree: object, node: int = 0, bounds: Bounds | None = None) -> list[B
     return _leaves(tree, left, below) + _leaves(tree, right, above)
 
 
-def _within(values: Array, bounds: Bounds) -> NDArray[np.bool_]:
+def _within(values: Array, bounds: Bounds) -> Mask:
     inside = np.ones(len(values), dtype=bool)
     for column, (low, high) in bounds.items():
         inside &= (values[:, column] > low) & (values[:, column] <= high)

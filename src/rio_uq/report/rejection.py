@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rio_uq._base.array import Array
 from rio_uq.report.rows import Rows
 from rio_uq.report.words import measured, share
-
-Array = NDArray[np.float64]
 
 STEPS = np.arange(0, 96) / 100
 """Shares of rows that may be rejected."""

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from rio_uq._base.array import Array, Mask
 from rio_uq.report.comparison import one_error_bar
 from rio_uq.report.groups import LEAST_ROWS, Group, binomial_interval, groups_by
 from rio_uq.report.rows import SHOWN, Rows
 from rio_uq.report.words import share
-
-Array = NDArray[np.float64]
 
 MOST_GROUPS, MOST_FEATURES, MOST_LABELS = 8, 3, 12
 
@@ -245,7 +244,7 @@ def relevant_features(rows: Rows, most: int) -> list[tuple[str, Array]]:
     ]
 
 
-def _coverage(label: str, inside: NDArray[np.bool_], levels: Array) -> Coverage:
+def _coverage(label: str, inside: Mask, levels: Array) -> Coverage:
     held, n_rows = inside.sum(axis=0), len(inside)
     low, high = binomial_interval(held, np.full(len(levels), n_rows))
     return Coverage(label, n_rows, levels, held / n_rows, low, high)

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, gen_batches
 from sklearn.utils.validation import _num_samples
 
+from rio_uq._base.array import Array, Mask
+from rio_uq._base.checks import check_count
 from rio_uq.explain import names_and_relevance
+from rio_uq.features.table_encoder import CategoryColumn, TableEncoder
 from rio_uq.report.words import LONGEST_NAME, shortened
-from rio_uq.table_encoder import CategoryColumn, TableEncoder
-from rio_uq.validation import check_count
 
-Array = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
 LEVELS = np.array([*range(5, 70, 5), 68, *range(70, 100, 5), 99]) / 100
@@ -67,7 +67,7 @@ class Rows:
     input_part: Array
     output_part: Array
     levels: Array
-    inside: NDArray[np.bool_]
+    inside: Mask
     level: float
     lower: Array
     upper: Array
@@ -103,7 +103,7 @@ class Rows:
         found = self.labels[rows].tolist()
         return [int(name) if isinstance(name, Integral) else shortened(str(name), LONGEST_NAME) for name in found]
 
-    def inside_of(self, level: float) -> NDArray[np.bool_] | None:
+    def inside_of(self, level: float) -> Mask | None:
         """Whether intervals of that level hold the outcomes, (n,); None if the calibration has no such intervals."""
         (place,) = np.nonzero(np.isclose(self.levels, level))
         return self.inside[:, place[0]] if len(place) else None
@@ -207,7 +207,7 @@ def shown_level(levels: Array) -> float:
 
 def _intervals(
     rio: Any, X: Any, outcome: Array, prediction: Array, groups: Any, output: int, levels: Array
-) -> tuple[NDArray[np.bool_], tuple[Array, Array]]:
+) -> tuple[Mask, tuple[Array, Array]]:
     """Whether intervals hold the outcomes, (n, k), and the bounds of those that are shown."""
     place = int(np.flatnonzero(levels == shown_level(levels))[0])
     labels = None if groups is None else np.asarray(groups, dtype=object)

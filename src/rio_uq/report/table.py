@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from rio_uq.features import Columns
+from rio_uq._base.array import Array, Mask
+from rio_uq.features.extractors import Columns
 from rio_uq.report.page import is_whole, safe_json
 from rio_uq.report.rows import Rows
 from rio_uq.report.words import LONGEST_NAME, counted, measured, number, shortened
 
-Array = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
 ROWS_OF_A_KIND, MOST_COLUMNS = 250, 40
@@ -59,8 +59,8 @@ class RowsToSee:
     """
 
     rows: Numbers
-    is_uncertain: NDArray[np.bool_]
-    is_corrected: NDArray[np.bool_]
+    is_uncertain: Mask
+    is_corrected: Mask
     columns: ShownColumns
     answer: str
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 
-from rio_uq.archive import written_in_one_step
+from rio_uq._base.files import written_in_one_step
 from rio_uq.report.comparison import Comparison, compare
 from rio_uq.report.errors import Errors, measure_errors
 from rio_uq.report.page import environment, render

@@ -1,0 +1,83 @@
+"""Calibrated distributions of outcomes, in the form of SciPy's frozen ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rio_uq._base.array import Array
+from rio_uq.calibration.calibration import Calibration
+from rio_uq.calibration.scores import Scores
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibratedDistribution:
+    """The distribution of each outcome after a calibration that is not normal.
+
+    It has those methods of a frozen SciPy distribution that such a calibration can answer. There is no ``pdf``, and so
+    no ``logpdf``: distribution functions that are made of ranks have steps or kinks at every calibration row, and their
+    slopes say nothing. Quantiles beyond what the calibration rows support are errors.
+
+    Attributes
+    ----------
+    centre, spread : (n,) or (n, q) arrays
+        RIO's mean and standard deviation.
+    calibration : Calibration
+    member : (n,) or (n, q) array of int
+        Which of the calibration's distributions of scores is that of each outcome, group by group, output by output.
+    """
+
+    centre: Array
+    spread: Array
+    calibration: Calibration
+    member: NDArray[np.intp]
+
+    def mean(self) -> Array:
+        """The mean after "isotonic"; conformal forms know quantiles only, and this is RIO's mean."""
+        shift: Array = np.array([score.mean for score in self._scores])[self.member]
+        return self.centre + self.spread * shift
+
+    def std(self) -> Array:
+        """As ``predict(return_std=True)`` gives it."""
+        return self.spread * self.calibration.std_factor.ravel()[self.member]
+
+    def var(self) -> Array:
+        """The square of ``std()``."""
+        return self.std() ** 2
+
+    def median(self) -> Array:
+        return self.ppf(0.5)
+
+    def ppf(self, q: Any) -> Array:
+        """Quantiles; q is broadcast against the outcomes."""
+        probabilities = np.asarray(q, dtype=float)
+        self.calibration.check_support(probabilities)
+        return self.centre + self.spread * self._of_each("ppf", probabilities)
+
+    def cdf(self, x: Any) -> Array:
+        """The probability of an outcome of x or less: the largest q whose quantile is x or less."""
+        return self._of_each("cdf", (np.asarray(x, dtype=float) - self.centre) / self.spread)
+
+    def sf(self, x: Any) -> Array:
+        """One minus ``cdf``."""
+        return 1.0 - self.cdf(x)
+
+    def interval(self, confidence: Any) -> tuple[Array, Array]:
+        """The ends of the central interval."""
+        level = np.asarray(confidence, dtype=float)
+        return self.ppf(0.5 - 0.5 * level), self.ppf(0.5 + 0.5 * level)
+
+    @property
+    def _scores(self) -> list[Scores]:
+        return [score for outputs in self.calibration.scores for score in outputs]
+
+    def _of_each(self, method: str, values: Array) -> Array:
+        values, member = np.broadcast_arrays(values, self.member)
+        found = np.full(values.shape, np.nan)
+        for number, score in enumerate(self._scores):
+            chosen = (member == number) & ~np.isnan(values)
+            found[chosen] = getattr(score, method)(values[chosen])
+        return found

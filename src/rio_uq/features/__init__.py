@@ -1,0 +1,6 @@
+"""What the GP sees of X: columns, transformers, layers of networks, encoded tables."""
+
+from rio_uq.features.layers import layer, onnx_tensor
+from rio_uq.features.table_encoder import TableEncoder
+
+__all__ = ["TableEncoder", "layer", "onnx_tensor"]

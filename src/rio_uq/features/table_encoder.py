@@ -1,0 +1,332 @@
+"""A table of numbers and categories, with gaps, as numbers for the GP; what was learnt is plain values."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from rio_uq._base.array import Array, Mask
+from rio_uq._base.checks import check_count, named
+
+OTHER, MISSING = "(other)", "(missing)"
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """A column of numbers.
+
+    Attributes
+    ----------
+    name : str
+    fill : float or None
+        What stands in for a missing number: the median of those there were. None if none was missing in `fit`.
+    """
+
+    name: str
+    fill: float | None
+
+    def encoded_names(self) -> list[str]:
+        return [self.name] if self.fill is None else [self.name, f"{self.name} is missing"]
+
+    def bad_rows(self, values: Any) -> Mask:
+        """Rows that cannot be encoded: infinite, no number, or missing where none was missing before."""
+        numbers, missing = _numbers(values)
+        return ~np.isfinite(numbers) & ~(missing & (self.fill is not None))
+
+    def unseen(self, values: Any) -> int:
+        return 0
+
+    def encode(self, values: Any) -> Array:
+        numbers, missing = _numbers(values)
+        if self.fill is None:
+            return numbers[:, None]
+        return np.column_stack([np.where(missing, self.fill, numbers), missing])
+
+
+@dataclass(frozen=True)
+class CategoryColumn:
+    """A column of categories: a column of zeros and ones for each level.
+
+    Attributes
+    ----------
+    name : str
+    levels : tuple of str
+        The most frequent ones.
+    has_other, has_missing : bool
+        Whether there were further levels, and missing values, in `fit`; each is then a level of its own.
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    has_other: bool
+    has_missing: bool
+
+    def encoded_names(self) -> list[str]:
+        extra = [label for label, is_there in ((OTHER, self.has_other), (MISSING, self.has_missing)) if is_there]
+        return [f"{self.name}={level}" for level in (*self.levels, *extra)]
+
+    def bad_rows(self, values: Any) -> Mask:
+        return np.zeros(len(values), dtype=bool)
+
+    def unseen(self, values: Any) -> int:
+        """Rows with a value that there was none of in `fit`."""
+        return 0 if self.has_other and self.has_missing else int((self._codes(values) < 0).sum())
+
+    def encode(self, values: Any) -> Array:
+        codes = self._codes(values)
+        encoded = np.zeros((len(codes), len(self.encoded_names())))
+        known = codes >= 0
+        encoded[known, codes[known]] = 1.0
+        return encoded
+
+    def _codes(self, values: Any) -> NDArray[np.intp]:
+        """The number of each value's column, −1 for what there was none of."""
+        number = {level: i for i, level in enumerate(self.levels)}
+        other = len(self.levels) if self.has_other else -1
+        missing = len(self.levels) + self.has_other if self.has_missing else -1
+        texts = _texts(values)
+        return np.array([missing if text is None else number.get(text, other) for text in texts], dtype=np.intp)
+
+
+Column = NumberColumn | CategoryColumn
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Columns of a frame as numbers, for ``RIORegressor(model, features=TableEncoder())``.
+
+    A column of numbers stays as it is. If some of them are missing in `fit`, the median stands in for them, and a
+    column of zeros and ones says where. Text, truth values and categories become a column of zeros and ones for each
+    level: the most frequent levels, one for all others, and one for missing values, if there are any in `fit`. A level
+    that was not there is none of the known ones: zeros in all of its columns, so that the GP takes it to be between
+    them.
+
+    `RIORegressor.save` can write what was learnt, so that `rio_uq.load` needs no ``features``.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+        By default all of X.
+    max_levels : int
+        Levels of a category that get a column of their own at most.
+
+    Attributes
+    ----------
+    columns_ : list of NumberColumn and CategoryColumn
+    feature_names_out_ : list of str
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from rio_uq.features.table_encoder import TableEncoder
+    >>> X = pd.DataFrame({"size": [1.0, None, 3.0], "city": ["Oslo", "Rome", "Oslo"]})
+    >>> encoder = TableEncoder().fit(X)
+    >>> encoder.feature_names_out_
+    ['size', 'size is missing', 'city=Oslo', 'city=Rome']
+    >>> encoder.transform(X)
+    array([[1., 0., 1., 0.],
+           [2., 1., 0., 1.],
+           [3., 0., 1., 0.]])
+    """
+
+    def __init__(self, columns: Sequence[str] | None = None, *, max_levels: int = 20) -> None:
+        self.columns = columns
+        self.max_levels = max_levels
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn which columns are numbers, which values are missing, and which levels there are."""
+        check_count(self.max_levels, "max_levels", at_least=1)
+        if isinstance(self.columns, str):
+            raise TypeError(f"columns has to be a list of names, [{self.columns!r}] say; got {self.columns!r}")
+        names = list(_columns_of(X)) if self.columns is None else list(self.columns)
+        if not names:
+            raise ValueError("there are no columns to encode: name at least one")
+        _check_names(names)
+        self.columns_ = [self._learn(name, _column(X, name)) for name in names]
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Numbers, a column for each of ``feature_names_out_``."""
+        check_is_fitted(self)
+        encoded = []
+        for column in self.columns_:
+            values = _column(X, column.name)
+            rows = np.flatnonzero(column.bad_rows(values))
+            if len(rows):
+                raise ValueError(_complaint(column.name, values, rows))
+            encoded.append(column.encode(values))
+        return np.hstack(encoded)
+
+    def get_feature_names_out(self, input_features: Any = None) -> list[str]:
+        return self.feature_names_out_
+
+    @property
+    def feature_names_out_(self) -> list[str]:
+        check_is_fitted(self)
+        return _distinct([name for column in self.columns_ for name in column.encoded_names()])
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all columns are numbers without gaps, which stay as they are."""
+        return all(isinstance(column, NumberColumn) and column.fill is None for column in self.columns_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "columns_")
+
+    def _learn(self, name: str, values: Any) -> Column:
+        kind = _kind(values)
+        if kind == "dates":
+            raise ValueError(
+                f"column {name!r} holds dates or durations, which have no unit of their own: leave it out, or make "
+                "numbers of it (days since the first one, the month)"
+            )
+        return _learn_numbers(name, values) if kind == "numbers" else self._learn_levels(name, values)
+
+    def _learn_levels(self, name: str, values: Any) -> CategoryColumn:
+        texts = _texts(values)
+        counts = Counter(text for text in texts if text is not None)
+        n_texts = counts.total()
+        if n_texts > self.max_levels and len(counts) > n_texts / 2:
+            raise ValueError(
+                f"column {name!r} holds text, {len(counts)} different values in {n_texts} rows, which is too many for "
+                f"categories (such as {next(iter(counts))!r}): leave it out, or make numbers or a few categories of it"
+            )
+        frequent = sorted(counts, key=lambda level: (-counts[level], level))
+        n_kept = len(frequent) if len(frequent) <= self.max_levels else self.max_levels
+        return CategoryColumn(name, tuple(sorted(frequent[:n_kept])), len(frequent) > n_kept, n_texts < len(texts))
+
+
+def _check_names(names: list[Any]) -> None:
+    others = [name for name in names if not isinstance(name, str)]
+    if others:
+        raise TypeError(
+            f"names of columns have to be text; got {named(others)}: X.columns = X.columns.astype(str), say"
+        )
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(f"each column has to have a name of its own; there are several of {named(repeated)}")
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """The same names, with a number behind those that were there before."""
+    found: dict[str, None] = {}
+    for name in names:
+        other, count = name, 1
+        while other in found:
+            count += 1
+            other = f"{name} ({count})"
+        found[other] = None
+    return list(found)
+
+
+def _complaint(name: str, values: Any, rows: NDArray[np.intp]) -> str:
+    """What is wrong with rows of a column of numbers."""
+    numbers, missing = _numbers(values)
+    infinite = np.flatnonzero(np.isinf(numbers))
+    if len(infinite):
+        return (
+            f"column {name!r} is infinite in {len(infinite)} rows ({named(infinite.tolist())}): replace these numbers, "
+            "or remove the rows"
+        )
+    where = f"column {name!r} has no usable number in {len(rows)} rows ({named(rows.tolist())})"
+    if missing[rows].all():
+        return f"{where}, and had one in every row in fit: remove or fill these rows, or fit on a table with gaps in it"
+    example = np.asarray(values, dtype=object)[rows[~missing[rows]][0]]
+    return f"{where}, such as {example!r}, and held numbers in fit: make numbers of them, or remove the rows"
+
+
+def _learn_numbers(name: str, values: Any) -> NumberColumn:
+    numbers, missing = _numbers(values)
+    known = numbers[~missing]
+    if not np.isfinite(known).all():
+        raise ValueError(f"column {name!r} has infinite numbers: replace them or leave the column out")
+    if not len(known):
+        raise ValueError(f"column {name!r} is empty in every row: leave it out")
+    return NumberColumn(name, float(np.median(known)) if missing.any() else None)
+
+
+def to_plain(encoder: TableEncoder) -> list[dict[str, Any]]:
+    """What was learnt as values that JSON has a form for; see docs/format.md."""
+    return [
+        {"kind": "number" if isinstance(column, NumberColumn) else "category", **asdict(column)}
+        for column in encoder.columns_
+    ]
+
+
+def from_plain(columns: Sequence[Column]) -> TableEncoder:
+    """A fitted encoder."""
+    encoder = TableEncoder([column.name for column in columns])
+    encoder.columns_ = list(columns)
+    return encoder
+
+
+def _columns_of(X: Any) -> Any:
+    if not hasattr(X, "columns"):
+        raise TypeError(f"TableEncoder takes a frame with named columns; got {type(X).__name__}")
+    return X.columns
+
+
+def _column(X: Any, name: str) -> Any:
+    if name not in _columns_of(X):
+        raise ValueError(f"X has no column {name!r}: its columns are {named(list(X.columns))}")
+    _check_names([other for other in X.columns if other == name])
+    return X[name]
+
+
+def _is_categorical(values: Any) -> bool:
+    """Whether a column of pandas or polars says so itself, whatever its levels are."""
+    return str(getattr(values, "dtype", "")).startswith(("category", "Categorical", "Enum"))
+
+
+def _kind(values: Any) -> str:
+    if _is_categorical(values):
+        return "categories"
+    array = np.asarray(values)
+    if array.dtype.kind in "mM":
+        return "dates"
+    if array.dtype.kind in "iuf":
+        return "numbers"
+    known = [value for value in array.tolist() if not _is_missing(value)]
+    if any(isinstance(value, datetime.date | datetime.time | datetime.timedelta) for value in known):
+        return "dates"
+    is_number = all(isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in known)
+    return "numbers" if is_number else "categories"
+
+
+def _is_missing(value: Any) -> bool:
+    # NaN is not equal to itself, and pandas.NA has no truth value.
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
+
+
+def _numbers(values: Any) -> tuple[Array, Mask]:
+    """As floats, NaN for what is none, and which of them are missing."""
+    array = np.asarray(values)
+    if array.dtype.kind in "biuf":
+        numbers = array.astype(np.float64)
+        return numbers, np.isnan(numbers)
+    missing = np.array([_is_missing(value) for value in array.tolist()], dtype=bool)
+    return np.array([_float(value) for value in array.tolist()], dtype=np.float64), missing
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")
+    except OverflowError:  # an integer beyond the largest float
+        return float("inf")
+
+
+def _texts(values: Any) -> list[str | None]:
+    if hasattr(values, "cat") and hasattr(values.cat, "codes"):  # of pandas: gaps would make floats of whole numbers
+        levels = [str(level) for level in values.cat.categories]
+        return [None if code < 0 else levels[code] for code in values.cat.codes]
+    return [None if _is_missing(value) else str(value) for value in np.asarray(values, dtype=object).tolist()]

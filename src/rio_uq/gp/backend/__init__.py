@@ -1,0 +1,1 @@
+"""How the engine computes: blocks of rows, threads, linear algebra."""

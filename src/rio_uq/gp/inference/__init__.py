@@ -1,0 +1,1 @@
+"""Ways to the posterior: exact, sparse, stochastic."""

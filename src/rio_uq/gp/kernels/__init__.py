@@ -1,0 +1,1 @@
+"""Kernels on rows c = (x, ŷ)."""

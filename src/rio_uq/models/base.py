@@ -1,0 +1,122 @@
+"""The model under RIO: taken as it is if it is fitted, cloned and fitted if it is not."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from rio_uq._base.array import Array
+from rio_uq._base.checks import check_finite, to_numeric
+
+NOT_AS_THEY_ARE = {
+    "torch.nn.modules.module.Module": "takes tensors: use RIORegressor(rio_uq.models.torch_model(module))",
+    "xgboost.core.Booster": "takes a DMatrix: use RIORegressor(booster.inplace_predict)",
+    "onnxruntime.capi.onnxruntime_inference_collection.InferenceSession": (
+        "takes a dict: use RIORegressor(rio_uq.models.onnx_model(path))"
+    ),
+}
+"""Models of other libraries that do not take X, and what to do instead."""
+
+
+def is_estimator(model: Any) -> bool:
+    """Whether the model can be fitted and then asked, as estimators of scikit-learn can.
+
+    Some have no ``predict`` before they are fitted, a StackingRegressor for one; but their class has.
+    """
+    if isinstance(model, type) or not all(hasattr(model, name) for name in ("fit", "get_params")):
+        return False
+    return hasattr(model, "predict") or hasattr(type(model), "predict")
+
+
+def needs_fit(model: Any) -> bool:
+    """Whether the model is a scikit-learn estimator that has not been fitted yet.
+
+    Anything else (a callable, a network of another library, a fitted estimator) is used as it is.
+    """
+    if not is_estimator(model):
+        return False
+    if callable(getattr(model, "is_fitted", None)):
+        return not model.is_fitted()
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return True
+    return False
+
+
+def _is_a(model: Any, name: str) -> bool:
+    """Whether the model is of a class of another library, which need not be installed."""
+    return any(f"{kind.__module__}.{kind.__qualname__}" == name for kind in type(model).__mro__)
+
+
+def check_takes_X(model: Any) -> None:
+    """Raise for a model of another library that takes rows in a form of its own, with what to do instead."""
+    for name, advice in NOT_AS_THEY_ARE.items():
+        has_own = name.startswith("torch.") and hasattr(model, "predict")  # Keras on PyTorch, say
+        if _is_a(model, name) and not has_own:
+            raise TypeError(f"{type(model).__name__} {advice}")
+
+
+def fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | None) -> Any:
+    """The model itself, or a fitted clone of it if it needs one."""
+    check_takes_X(model)
+    needs_no_check = model is None or is_estimator(model)
+    if isinstance(model, type) or not (needs_no_check or hasattr(model, "predict") or callable(model)):
+        raise TypeError(
+            f"estimator has to be a model with a predict method, or a function from X to predictions; got {model!r}"
+        )
+    return fitted_clone(model, X, y, sample_weight) if needs_fit(model) else model
+
+
+def unfitted_clone(model: Any) -> Any:
+    """A model with the same parameters that has learnt nothing.
+
+    scikit-learn cannot clone CatBoost's own class, which takes all parameters as one argument, nor a CatBoostRegressor
+    with a list among its parameters, such as ``cat_features``, since it keeps a copy of the list.
+    """
+    if not _is_a(model, "catboost.core.CatBoost"):
+        return clone(model)
+    params = model.get_params()
+    return type(model)(params) if type(model).__name__ == "CatBoost" else type(model)(**params)
+
+
+def fitted_clone(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | None) -> Any:
+    """A clone of the model, fitted with weights if it takes them."""
+    copy = unfitted_clone(model)
+    if sample_weight is None:
+        return copy.fit(X, y)
+    if has_fit_parameter(copy, "sample_weight"):
+        return copy.fit(X, y, sample_weight=sample_weight)
+    warnings.warn(
+        f"the fit method of {type(copy).__name__} takes no sample_weight: the model is fitted without, and only the GP "
+        "on its residuals is weighted; fit the model yourself to weight it",
+        UserWarning,
+        stacklevel=5,
+    )
+    return copy.fit(X, y)
+
+
+def predictions(model: Any, X: Any) -> Any:
+    """ŷ of a model with ``predict``, or of a callable."""
+    return model.predict(X) if hasattr(model, "predict") else model(X)
+
+
+def check_predictions(y_pred: Any, n_rows: int, n_outputs: int, source: str) -> Array:
+    """Predictions as an array of shape (n_rows, n_outputs), or an error that says what is wrong with them."""
+    array = to_numeric(y_pred, source)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.shape != (n_rows, n_outputs):
+        expected = f"({n_rows},)" if n_outputs == 1 else f"({n_rows}, {n_outputs})"
+        raise ValueError(
+            f"{source} should have shape {expected}, one prediction for each row of X"
+            f"{'' if n_outputs == 1 else ' and each output'}; got shape {np.shape(y_pred)}"
+        )
+    check_finite(array, source, "every row needs a prediction")
+    return array

@@ -1,0 +1,171 @@
+"""Cross-fitting: predictions for each row by a model that has not seen it.
+
+A model's residuals on its own training rows are too small, and so are error bars made from them. Here the rows are cut
+into folds, and the residuals of each fold are those of a clone that was fitted to the other folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
+
+from rio_uq._base.array import Array
+from rio_uq.models import base as base_model
+
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""Numbers of the rows to fit to, and of those to predict."""
+
+
+FEWEST_ROWS = 4
+"""For cross-fitting: two folds of two rows."""
+
+
+class OutOfFold(NamedTuple):
+    """What cross-fitting gives."""
+
+    prediction: Array  # (n, q), NaN where no fold predicts a row
+    models: list[Any]
+
+
+class FoldAverage:
+    """The models of all folds as one: its prediction is the mean of theirs."""
+
+    def __init__(self, models: Sequence[Any]) -> None:
+        self.models = list(models)
+
+    def predict(self, X: Any) -> Array:
+        return np.asarray(np.mean([base_model.predictions(model, X) for model in self.models], axis=0))
+
+
+def can_be_refitted(model: Any) -> bool:
+    """Whether the model is an estimator that can be cloned and fitted to other rows."""
+    return base_model.is_estimator(model) and not isinstance(model, FrozenEstimator)
+
+
+def check_can_be_refitted(model: Any) -> None:
+    if not can_be_refitted(model):
+        raise TypeError(
+            "residuals='cross-fit' fits the model anew to parts of the rows, which needs an estimator that can be "
+            f"cloned; got {model!r}: use residuals='in-sample', and calibrate on rows that the model has not seen"
+        )
+
+
+def is_cross_fit(residuals: str, cv: Any, model: Any, n_rows: int, y_pred: Any, held_out: Any) -> bool:
+    """Whether the residuals are those of clones of the model, fitted to other rows: the option ``residuals``."""
+    if held_out is not None and y_pred is None and base_model.needs_fit(model):
+        raise ValueError(
+            "held_out names rows that a fitted model was not trained on, and this model is not fitted yet: fit it to "
+            "the other rows first, or leave held_out out, and the model is cross-fitted"
+        )
+    if residuals == "auto":
+        enough = not isinstance(cv, int | np.integer) or n_rows >= FEWEST_ROWS
+        return y_pred is None and held_out is None and enough and base_model.needs_fit(model)
+    if residuals == "in-sample":
+        return False
+    for given, name in ((y_pred, "y_pred"), (held_out, "held_out")):
+        if given is not None:
+            raise ValueError(
+                f"{name} was given, and residuals='cross-fit' makes predictions of its own, all of them for rows "
+                f"that the model has not seen: leave {name} out, or use residuals='in-sample'"
+            )
+    check_can_be_refitted(model)
+    return True
+
+
+def check_groups_unused(groups: Any) -> None:
+    """Raise if groups are given where nothing is cut into folds."""
+    if groups is not None:
+        raise ValueError(
+            "groups were given, and only cross-fitting looks at them: leave them out, or use residuals='cross-fit' "
+            "with a cv such as GroupKFold; for intervals that hold in each group, give groups to calibrate"
+        )
+
+
+def make_folds(
+    cv: Any, X: Any, y: Array, features: Array, groups: Any, weight: Array | None, rng: np.random.Generator
+) -> list[Fold]:
+    """The folds of a splitter, or for a number of them, random ones that keep copies of a row together.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of folds
+        As in scikit-learn.
+    X, y, groups
+        What a splitter may want to see.
+    features : (n, d) array
+        Rows with equal features and equal outcomes are copies: a row that occurs twice is in one fold, as is a row of
+        weight two.
+    weight : (n,) array or None
+        Rows of weight 0 are in no fold.
+    rng : numpy.random.Generator
+    """
+    if not isinstance(cv, int | np.integer):
+        return [_checked_fold(fold, len(features)) for fold in check_cv(cv).split(X, y, groups)]
+    if groups is not None:
+        raise ValueError(
+            f"groups were given, and cv={cv} does not look at them: use a splitter that does, such as GroupKFold({cv})"
+        )
+    counted = np.arange(len(features)) if weight is None else np.flatnonzero(weight)
+    _, copy_of = np.unique(np.column_stack([features, y])[counted], axis=0, return_inverse=True)
+    cv = min(cv, max(2, len(counted) // 2))
+    if copy_of.max() + 1 < cv:
+        copy_of = np.arange(len(counted))
+    fold_of = rng.permutation(copy_of.max() + 1)[copy_of.ravel()] % cv
+    return [(counted[fold_of != fold], counted[fold_of == fold]) for fold in range(cv)]
+
+
+def out_of_fold(model: Any, X: Any, y: Array, weight: Array | None, folds: list[Fold]) -> OutOfFold:
+    """Predict each row by clones of the model that were fitted without it.
+
+    Parameters
+    ----------
+    model : estimator
+        It is cloned, never touched.
+    X, y : the rows, y of shape (n,) or (n, q)
+    weight : (n,) array or None
+    folds : list of (train, test)
+        A row that several folds predict gets the mean.
+    """
+    n_rows = len(y)
+    n_outputs = 1 if y.ndim == 1 else y.shape[1]
+    total, count, models = np.zeros((n_rows, n_outputs)), np.zeros(n_rows), []
+    for train, test in folds:
+        if not len(train) or not len(test):
+            raise ValueError(f"a fold has {len(train)} rows to fit to and {len(test)} to predict: use fewer folds")
+        if shared := len(np.intersect1d(train, test)):
+            raise ValueError(
+                f"a fold of cv fits the model to {shared} of the {len(test)} rows that it predicts: residuals have to "
+                "be those of rows that the model has not seen, so use a splitter that keeps the two apart"
+            )
+        fold_weight = None if weight is None else weight[train]
+        fitted = base_model.fitted_clone(model, _safe_indexing(X, train), y[train], fold_weight)
+        values = base_model.predictions(fitted, _safe_indexing(X, test))
+        total[test] += base_model.check_predictions(values, len(test), n_outputs, "the model's prediction")
+        count[test] += 1.0
+        models.append(fitted)
+    with np.errstate(invalid="ignore"):
+        return OutOfFold(total / np.where(count > 0.0, count, np.nan)[:, None], models)
+
+
+def _checked_fold(fold: Fold, n_rows: int) -> Fold:
+    """Row numbers; a mask of rows is one, too."""
+    found = []
+    for given in fold:
+        rows = np.asarray(given)
+        if rows.dtype == bool and rows.shape == (n_rows,):
+            rows = np.flatnonzero(rows)
+        is_number = np.issubdtype(rows.dtype, np.integer) or not rows.size
+        if rows.ndim != 1 or not is_number or (rows.size and not 0 <= rows.min() <= rows.max() < n_rows):
+            raise ValueError(
+                f"a fold of cv has to name rows by numbers from 0 to {n_rows - 1}, or by a mask of {n_rows} rows; got "
+                f"{rows.dtype.name} of shape {rows.shape}"
+                + (f" from {rows.min()} to {rows.max()}" if is_number and rows.size else "")
+            )
+        found.append(rows.astype(np.intp))
+    return found[0], found[1]

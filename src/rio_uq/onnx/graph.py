@@ -1,0 +1,203 @@
+"""What a fitted regressor computes, as nodes of an ONNX graph.
+
+The graph does what `RIORegressor.predict` does, operation by operation, in double precision whatever the type of its
+inputs and outputs: a variance is the small difference of large numbers, of which single precision leaves nothing.
+
+No number multiplies the inputs or the output of a matrix product: ONNX Runtime would make an attribute of the product
+of it, and those are in single precision. Scales are therefore parts of the matrices, and variances of the exponents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rio_uq._base.array import Array
+from rio_uq.calibration.calibration import Calibration
+from rio_uq.gp.kernels.terms import Term
+from rio_uq.gp.posterior import Posterior
+from rio_uq.gp.residual import ResidualGP
+from rio_uq.gp.scaling import Scaling
+
+AXES_ARE_AN_INPUT = 18
+"""The opset since which axes of ReduceMax and ReduceMean are an input, not an attribute."""
+
+
+class Graph:
+    """Nodes and constants under construction; every method returns the name of a tensor."""
+
+    def __init__(self, onnx: Any, opset: int) -> None:
+        self.onnx, self.opset = onnx, opset
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.sparse_constants: list[Any] = []
+
+    def constant(self, value: Any, dtype: type = np.float64) -> str:
+        name = f"rio_constant_{len(self.constants)}"
+        array: NDArray[Any] = np.array(value, dtype=dtype, order="C")
+        self.constants.append(self.onnx.numpy_helper.from_array(array, name))
+        return name
+
+    def apply(self, operation: str, *inputs: str | float | Array, output: str | None = None, **attributes: Any) -> str:
+        """One node; numbers and arrays become constants."""
+        names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
+        name = output or f"rio_{operation.lower()}_{len(self.nodes)}"
+        self.nodes.append(self.onnx.helper.make_node(operation, names, [name], **attributes))
+        return name
+
+    def cast(self, value: str, kind: Any, output: str | None = None) -> str:
+        return self.apply("Cast", value, to=kind, output=output)
+
+    def row_sums(self, value: str) -> str:
+        return self.apply("ReduceSum", value, self.constant([1], np.int64), keepdims=1)
+
+    def pooled(self, value: str, pool: str) -> str:
+        """Over the last of three axes, which is dropped; NaN stays visible, which the largest value need not show."""
+        name, axes = {"max": "ReduceMax", "mean": "ReduceMean"}[pool], self.constant([2], np.int64)
+        if self.opset < AXES_ARE_AN_INPUT:
+            found = self.apply(name, value, axes=[2], keepdims=0)
+        else:
+            found = self.apply(name, value, axes, keepdims=0)
+        hidden = self.apply("Mul", self.apply("ReduceSum", value, axes, keepdims=0), 0.0)
+        return self.apply("Add", found, hidden)
+
+    def gather(self, value: str, columns: list[int]) -> str:
+        return self.apply("Gather", value, self.constant(columns, np.int64), axis=1)
+
+
+def predict(
+    rio: Any, graph: Graph, features: str | None, y_pred: str, levels: Sequence[float]
+) -> dict[str, tuple[str, str]]:
+    """Tensors and descriptions of the outputs, by name, from the GP's features and the model's predictions."""
+    gp: ResidualGP = rio._gp
+    calibration: Calibration = rio._calibration
+    rows = _scaled(graph, y_pred, gp.outputs)
+    if features is not None:
+        rows = graph.apply("Concat", _scaled(graph, features, gp.inputs), rows, axis=1)
+    cross = _cross(graph, rows, gp.posterior)
+    mean = graph.apply("Add", graph.apply("MatMul", cross, gp.posterior.weights * gp.targets.scale), gp.targets.offset)
+    if rio._is_residual:
+        mean = graph.apply("Add", y_pred, mean)
+    variance = graph.apply("Mul", _latent_variance(graph, rows, cross, gp.posterior), gp.targets.scale[None] ** 2)
+    std = graph.apply("Sqrt", graph.apply("Add", variance, _noise(graph, rows, gp)))
+    results = {
+        "mean": (mean, "corrected predictions"),
+        "std": (graph.apply("Mul", std, calibration.std_factor), "standard deviations of outcomes"),
+    }
+    for level in levels:
+        for name, probability in (("lower", 0.5 - 0.5 * level), ("upper", 0.5 + 0.5 * level)):
+            score = calibration.quantiles(np.array(probability))  # (1, q)
+            end = graph.apply("Add", mean, graph.apply("Mul", std, score))
+            results[f"{name}_{level:.12g}"] = end, f"{name} ends of intervals of level {level:.12g}"
+    return results
+
+
+def _scaled(graph: Graph, values: str, scaling: Scaling) -> str:
+    """Cut off as in `Scaling`; but NaN and infinity stay visible, since 0 · NaN = 0 · ∞ = NaN."""
+    moved = graph.apply("Div", graph.apply("Sub", values, scaling.offset[None]), scaling.scale[None])
+    has_limit = np.isfinite(scaling.limit)
+    cut = graph.apply("Clip", moved, -scaling.limit, scaling.limit) if has_limit else moved
+    return graph.apply("Add", cut, graph.apply("Mul", moved, 0.0))
+
+
+def _cross(graph: Graph, rows: str, posterior: Posterior) -> str:
+    """k(c, Z), shape (n, m)."""
+    parts = zip(posterior.kernel.terms, posterior.kernel.split(posterior.theta), strict=True)
+    values = [_term(graph, _columns(graph, rows, term), term, theta, posterior.points) for term, theta in parts]
+    total = values[0]
+    for value in values[1:]:
+        total = graph.apply("Add", total, value)
+    return total
+
+
+def _columns(graph: Graph, rows: str, term: Term) -> str:
+    bounds = (graph.constant([bound], np.int64) for bound in (term.start, term.stop, 1))
+    return graph.apply("Slice", rows, *bounds)
+
+
+def _term(graph: Graph, x: str, term: Term, theta: Any, points: Any) -> str:
+    """As in `rio_uq.gp.kernels.terms`: ρ = |z/l|² + |x/l|² − 2 z·x/l² and k = v g(ρ), with ρ = 0 where it is rounding."""
+    z = np.asarray(points[:, term.start : term.stop], dtype=float)
+    if term.family == "linear":
+        return graph.apply("MatMul", x, (z * np.exp(theta)).T)
+    inverse_squares = np.broadcast_to(np.exp(-2.0 * theta[1 : 1 + term.n_scales]), z.shape[1])
+    z_norms = (z**2 @ inverse_squares)[None]
+    x_norms = graph.apply("MatMul", graph.apply("Mul", x, x), inverse_squares[:, None])
+    norms = graph.apply("Add", x_norms, z_norms)
+    rho = graph.apply("Add", norms, graph.apply("MatMul", x, (-2.0 * inverse_squares * z).T))
+    if term.family == "rbf":
+        return _exp_minus(graph, theta, graph.apply("Mul", rho, 0.5))
+    is_more = graph.apply("Greater", rho, graph.apply("Mul", norms, 8.0 * np.finfo(float).eps))
+    rho = graph.apply("Mul", rho, graph.cast(is_more, graph.onnx.TensorProto.DOUBLE))
+    return _of_distance(graph, rho, term.family, theta)
+
+
+def _exp_minus(graph: Graph, theta: Any, exponent: str) -> str:
+    """v exp(−exponent)."""
+    return graph.apply("Exp", graph.apply("Sub", float(theta[0]), exponent))
+
+
+def _of_distance(graph: Graph, rho: str, family: str, theta: Any) -> str:
+    """v g(ρ), see `rio_uq.gp.kernels.profiles`."""
+    if family == "rational_quadratic":
+        shape = float(np.exp(theta[-1]))
+        logarithm = _log1p(graph, graph.apply("Mul", rho, 0.5 / shape))
+        return _exp_minus(graph, theta, graph.apply("Mul", logarithm, shape))
+    distance = graph.apply("Sqrt", graph.apply("Mul", rho, {"matern12": 1.0, "matern32": 3.0, "matern52": 5.0}[family]))
+    decay = _exp_minus(graph, theta, distance)
+    if family == "matern12":
+        return decay
+    growth = graph.apply("Add", distance, 1.0)
+    if family == "matern52":
+        growth = graph.apply("Add", growth, graph.apply("Mul", rho, 5.0 / 3.0))
+    return graph.apply("Mul", growth, decay)
+
+
+def _log1p(graph: Graph, u: str) -> str:
+    """log(1 + u) to all digits: with w = 1 + u rounded, it is log w · u/(w − 1), and u where w = 1."""
+    w = graph.apply("Add", u, 1.0)
+    excess = graph.apply("Sub", w, 1.0)
+    is_one = graph.apply("Equal", excess, 0.0)
+    divisor = graph.apply("Where", is_one, 1.0, excess)
+    return graph.apply("Where", is_one, u, graph.apply("Mul", graph.apply("Log", w), graph.apply("Div", u, divisor)))
+
+
+def _latent_variance(graph: Graph, rows: str, cross: str, posterior: Posterior) -> str:
+    """k(c, c) − |R k|² for each output, (n, q), not below zero."""
+    told = []
+    for reducer in posterior.reducers:
+        part = graph.apply("MatMul", cross, np.asarray(reducer, dtype=float).T)
+        told.append(graph.row_sums(graph.apply("Mul", part, part)))
+    all_told = told[0] if len(told) == 1 else graph.apply("Concat", *told, axis=1)
+    variance = graph.apply("Sub", _diagonal(graph, rows, posterior), all_told)
+    return graph.apply("Where", graph.apply("Less", variance, 0.0), 0.0, variance)
+
+
+def _diagonal(graph: Graph, rows: str, posterior: Posterior) -> str:
+    """k(c, c): a number, or of shape (n, 1) where there are linear terms."""
+    constant, linear = 0.0, []
+    for term, theta in zip(posterior.kernel.terms, posterior.kernel.split(posterior.theta), strict=True):
+        if term.family != "linear":
+            constant += float(np.exp(theta[0]))
+            continue
+        x = _columns(graph, rows, term)
+        variances = np.broadcast_to(np.exp(theta), term.stop - term.start)[:, None]
+        linear.append(graph.apply("MatMul", graph.apply("Mul", x, x), variances))
+    total = graph.constant(constant)
+    for value in linear:
+        total = graph.apply("Add", total, value)
+    return total
+
+
+def _noise(graph: Graph, rows: str, gp: ResidualGP) -> str:
+    """Noise variances, (1, q) or (n, q)."""
+    if gp.field is None:
+        return graph.constant(gp.noise_variance[None])
+    posterior = gp.field.posterior
+    g = graph.apply("MatMul", _cross(graph, rows, posterior), np.asarray(posterior.weights, dtype=float))
+    within = graph.apply("Min", graph.apply("Max", g, gp.field.lowest), gp.field.highest)
+    factor = graph.apply("Exp", graph.apply("Add", within, gp.field.offset))
+    return graph.apply("Mul", factor, gp.noise_variance[None])

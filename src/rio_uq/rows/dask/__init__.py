@@ -1,0 +1,1 @@
+"""Rows in a Dask cluster, whose partitions stay where they are."""

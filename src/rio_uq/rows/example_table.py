@@ -1,0 +1,165 @@
+"""A few rows of a frame with text, categories or gaps, as plain values: the rows by which a model is known again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from rio_uq.storage.fields import Fields
+
+SIZES = ("8", "16", "32", "64")
+INTEGERS = tuple(f"{sign}{size}" for sign in ("int", "uint") for size in SIZES)
+DTYPES = {
+    "pandas": (
+        *INTEGERS,
+        *(name.replace("int", "Int").replace("uI", "UI") for name in INTEGERS),
+        *("float32", "float64", "Float32", "Float64", "bool", "boolean", "object", "str", "string", "category"),
+    ),
+    "polars": (
+        *(name.replace("int", "Int").replace("uI", "UI") for name in INTEGERS),
+        *("Float32", "Float64", "Boolean", "String", "Categorical"),
+    ),
+}
+"""Of columns that plain values can be made of, and that can be made of plain values."""
+
+PLAIN = (str, int, float, type(None))
+
+
+@dataclass(frozen=True)
+class PlainColumn:
+    """A column of a frame.
+
+    Attributes
+    ----------
+    name, dtype : str
+    values : list
+        Texts, numbers, truth values; None for a gap.
+    nan : list of int
+        The rows whose gap is NaN and not None.
+    categories : list or None
+        All that there can be, of a category of pandas.
+    ordered : bool
+        Whether they have an order.
+    """
+
+    name: str
+    dtype: str
+    values: list[Any]
+    nan: list[int]
+    categories: list[Any] | None = None
+    ordered: bool = False
+
+    def rebuilt(self, library: Any) -> Any:
+        values = [float("nan") if i in self.nan else value for i, value in enumerate(self.values)]
+        if library.__name__ == "polars":
+            return library.Series(self.name, values, dtype=getattr(library, self.dtype))
+        if self.categories is None:
+            return library.Series(values, dtype=self.dtype)
+        return library.Series(library.Categorical(values, categories=self.categories, ordered=self.ordered))
+
+
+@dataclass(frozen=True)
+class SampleTable:
+    """Rows of a frame of pandas or polars, column by column."""
+
+    library: str
+    columns: tuple[PlainColumn, ...]
+
+    def rebuilt(self) -> Any:
+        """The rows as they came; an ImportError where the library of the frame is not installed."""
+        library = import_module(self.library)
+        return library.DataFrame({column.name: column.rebuilt(library) for column in self.columns})
+
+    @property
+    def is_known_here(self) -> bool:
+        return find_spec(self.library) is not None
+
+
+def sample_table(rows: Any, library: str) -> SampleTable | None:
+    """A few rows of a frame as plain values; None where the same frame cannot be made of them again."""
+    if len(set(rows.columns)) != len(rows.columns):
+        return None
+    rows = rows.reset_index(drop=True) if library == "pandas" else rows
+    columns = [_column(rows[name], name, library) for name in rows.columns]
+    found = SampleTable(library, tuple(column for column in columns if column is not None))
+    if len(found.columns) != len(columns):
+        return None
+    try:
+        again = found.rebuilt()
+    except (TypeError, ValueError):
+        return None
+    return found if again.equals(rows) and list(again.dtypes) == list(rows.dtypes) else None
+
+
+def _column(values: Any, name: str, library: str) -> PlainColumn | None:
+    dtype = str(values.dtype)
+    if dtype not in DTYPES[library]:
+        return None
+    cells = [_plain(value) for value in (values.to_list() if library == "polars" else values.astype(object).tolist())]
+    nan = [row for row, value in enumerate(cells) if isinstance(value, float) and value != value]
+    cells = [None if row in nan else value for row, value in enumerate(cells)]
+    category = values.cat if dtype == "category" else None
+    categories = None if category is None else [_plain(value) for value in category.categories.tolist()]
+    if not all(_is_plain(value) for value in [*cells, *(categories or ())]):
+        return None
+    return PlainColumn(name, dtype, cells, nan, categories, category is not None and bool(category.ordered))
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if type(value).__name__ == "NAType" else value
+
+
+def _is_plain(value: Any) -> bool:
+    return type(value) in (*PLAIN, bool) and not (isinstance(value, float) and not np.isfinite(value))
+
+
+def write_table(sample: SampleTable) -> list[dict[str, Any]]:
+    """For the manifest."""
+    return [
+        {
+            "name": column.name,
+            "dtype": column.dtype,
+            "values": column.values,
+            "nan": column.nan,
+            "categories": column.categories,
+            "ordered": column.ordered,
+        }
+        for column in sample.columns
+    ]
+
+
+def read_table(fields: list[Fields], library: str, most_rows: int) -> SampleTable:
+    """From the manifest, each value checked."""
+    columns = tuple(_read_column(column, library, most_rows) for column in fields)
+    for column, field in zip(columns, fields, strict=True):
+        if len(column.values) != len(columns[0].values):
+            field.fail("has to have as many rows as the others", "values")
+    if len({column.name for column in columns}) != len(columns):
+        fields[0].fail("and the other columns have to have names of their own", "name")
+    sample = SampleTable(library, columns)
+    if sample.is_known_here:
+        try:
+            sample.rebuilt()
+        except Exception as error:  # each library has errors of its own
+            fields[0].fail(f"and the other columns are none of {library}: {error}")
+    return sample
+
+
+def _read_column(fields: Fields, library: str, most_rows: int) -> PlainColumn:
+    name, dtype = fields.text("name"), fields.text("dtype", DTYPES[library])
+    values, nan = fields.items("values"), fields.items("nan")
+    if not 1 <= len(values) <= most_rows or not all(_is_plain(value) for value in values):
+        fields.fail(f"has to be a list of 1 to {most_rows} texts, numbers, truth values or null", "values")
+    if not all(type(row) is int and 0 <= row < len(values) for row in nan):
+        fields.fail("has to be a list of numbers of rows", "nan")
+    categories, ordered = fields.take("categories"), fields.flag("ordered")
+    is_list = isinstance(categories, list) and all(_is_plain(value) for value in categories)
+    if is_list != (dtype == "category") or not (is_list or categories is None):
+        fields.fail("has to be a list for a category, and otherwise null", "categories")
+    fields.finish()
+    return PlainColumn(name, dtype, values, nan, categories, ordered)

@@ -1,0 +1,1 @@
+"""Fitted regressors in files without pickle, see docs/format.md."""

@@ -1,0 +1,96 @@
+"""What the GP sees of X, in a file: columns, or an encoder of a table; other transformers and functions are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from rio_uq.features.extractors import Columns, Extractor, Transformed
+from rio_uq.features.table_encoder import CategoryColumn, Column, NumberColumn, TableEncoder, from_plain, to_plain
+from rio_uq.storage.fields import Fields
+
+GIVEN_AT_LOAD = "given at load"
+
+
+class NotPlainError(TypeError):
+    """A value that JSON has no form for."""
+
+
+def as_plain(value: Any) -> Any:
+    """The value for JSON, without NumPy's types."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [as_plain(item) for item in value]
+    if value is None or isinstance(value, str | int) or (isinstance(value, float) and np.isfinite(value)):
+        return value
+    raise NotPlainError
+
+
+def write_extractor(extract: Extractor | None) -> dict[str, Any] | None:
+    """For the manifest; None where the kernel does not look at features."""
+    if extract is None:
+        return None
+    if isinstance(extract, Transformed) and type(extract.transform) is TableEncoder:
+        return {"table": to_plain(extract.transform)}
+    try:
+        return {"columns": as_plain(extract.columns) if isinstance(extract, Columns) else GIVEN_AT_LOAD}
+    except NotPlainError:
+        return {"columns": GIVEN_AT_LOAD}
+
+
+def read_extractor(fields: Fields | None, given: Any) -> Extractor | None:
+    """The function from X to the GP's features, from the file or from what was given to load."""
+    if fields is None:
+        return None
+    if "table" in fields.left:
+        columns = [_read_column(column) for column in fields.children("table")]
+        if not columns or len({column.name for column in columns}) != len(columns):
+            fields.fail("has to name each of its columns once, and at least one", "table")
+        fields.finish()
+        return Transformed(from_plain(columns)) if given is None else _given(given)
+    chosen = fields.take("columns")
+    fields.finish()
+    if chosen is None:
+        return Columns(None)
+    if chosen != GIVEN_AT_LOAD:
+        if not isinstance(chosen, list) or not chosen or not all(isinstance(name, str | int) for name in chosen):
+            fields.fail("has to be null, or a list of names or numbers", "columns")
+        return Columns(chosen)
+    if given is None:
+        raise TypeError(
+            f"{fields.archive.path} was saved by a regressor whose features are made by a transformer or a function, "
+            "which a file cannot hold: give it as features=... (the fitted one, rio.features_)"
+        )
+    return _given(given)
+
+
+def _given(features: Any) -> Extractor:
+    if isinstance(features, list | tuple):
+        return Columns(list(features))
+    if hasattr(features, "transform"):
+        try:
+            check_is_fitted(features)
+        except NotFittedError as error:
+            raise ValueError("the transformer given as features is not fitted: give the fitted one") from error
+    return Transformed(features)
+
+
+def _read_column(fields: Fields) -> Column:
+    column: Column
+    name = fields.text("name")
+    if fields.text("kind", ("number", "category")) == "number":
+        has_fill = fields.left.get("fill", ...) is not None
+        column = NumberColumn(name, fields.number("fill") if has_fill else fields.take("fill"))
+    else:
+        levels = fields.texts("levels")
+        if len(set(levels)) != len(levels):
+            fields.fail("has to name each level once", "levels")
+        column = CategoryColumn(name, tuple(levels), fields.flag("has_other"), fields.flag("has_missing"))
+        if not column.encoded_names():
+            fields.fail("has to have a level", "levels")
+    fields.finish()
+    return column
