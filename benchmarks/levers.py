@@ -38,7 +38,7 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "levers.jsonl"
 BLOCKS = (256, 512, 1024, 2048, 4096)
 MORE_ROUNDING = 0.1
-"""Instead of `ROUNDING_ALLOWED` of sparse inference: a rougher bound, and fewer evaluations that take one more product."""
+"""For `ROUNDING_ALLOWED` of sparse inference: a rougher bound, and fewer evaluations that take one more product."""
 Array = np.ndarray
 
 

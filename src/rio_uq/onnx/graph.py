@@ -119,7 +119,7 @@ def _columns(graph: Graph, rows: str, term: Term) -> str:
 
 
 def _term(graph: Graph, x: str, term: Term, theta: Any, points: Any) -> str:
-    """As in `rio_uq.gp.kernels.terms`: ρ = |z/l|² + |x/l|² − 2 z·x/l² and k = v g(ρ), with ρ = 0 where it is rounding."""
+    """As in `rio_uq.gp.kernels.terms`: ρ = |z/l|² + |x/l|² − 2 z·x/l² and k = v g(ρ), ρ = 0 where it is rounding."""
     z = np.asarray(points[:, term.start : term.stop], dtype=float)
     if term.family == "linear":
         return graph.apply("MatMul", x, (z * np.exp(theta)).T)
