@@ -3,11 +3,13 @@
 # make bench  the engine, whole fits on the UCI data (RIO_UQ_DATA names their folder), and growth, beside GPflow and GPyTorch
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
 # make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
+# make bench-shift  error bars of shifted rows and attacked inputs (RIO_UQ_DATA names the folder of the data)
 # make bench-levers  where a fit spends its time, and what other ways would cost (RIO_UQ_DATA names the folder of the data)
 # make docs   the site, in build/docs: figures and examples are run, warnings are errors, no network is needed
 # make bench-scale  growth of time and memory, flights out of core and through Dask (RIO_UQ_DATA names their folder), and
 #             463,715 rows beside GPflow; resumable
-# make test   lint, types and all fast tests with coverage;  make test-slow  the slow ones
+# make test   lint, types and all fast tests of the library with coverage;  make test-slow  those that take minutes
+# make test-lab  tests of benchmarks/ and experiments/
 # Each target sets up what it needs in .venv.
 
 PYTHON ?= python3
@@ -23,7 +25,7 @@ EXTRAS_scale := demo,parquet,dask
 
 export DATA TARGET
 
-.PHONY: demo docs paper test test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-scale bench-levers clean
+.PHONY: demo docs paper test test-lab test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-scale bench-shift bench-levers clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -47,19 +49,29 @@ lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+# All tests of a file run in one process: what they share (a cluster, a browser, a fitted regressor) is made once.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
+LAB := tests/lab $(wildcard tests/benchmarks tests/experiments)
 
 test: export OMP_NUM_THREADS = 1
 test: lint
-	$(BIN)/python -m pytest -m 'not slow' -n 2 --cov --cov-report=term-missing:skip-covered --cov-fail-under=$(COVERAGE)
+	$(PYTEST) -m 'not slow' $(LAB:%=--ignore=%) --cov --cov-report=term-missing:skip-covered --cov-fail-under=$(COVERAGE)
 
+test-lab: export OMP_NUM_THREADS = 1
+test-lab: $(VENV)/installed-test
+	$(PYTEST) -m 'not slow' $(LAB)
+
+test-slow: export OMP_NUM_THREADS = 1
 test-slow: $(VENV)/installed-test
-	$(BIN)/python -m pytest -m slow -n 2
+	$(PYTEST) -m slow
 
 clean:
 	rm -rf $(VENV) $(PEERS) $(QUALITY) demo-output build dist docs/_figures docs/api docs/gallery docs/sg_execution_times.rst .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 PEERS := .venv-peers
-$(PEERS)/installed: benchmarks/requirements-peers.txt
+$(PEERS)/installed: lab/peers/requirements.txt
 	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
@@ -67,10 +79,12 @@ $(PEERS)/installed: benchmarks/requirements-peers.txt
 bench: bench-engine bench-speed bench-scale
 
 bench-engine: $(VENV)/installed-demo $(PEERS)/installed
-	$(BIN)/python -m benchmarks.engine --peers-python $(PEERS)/bin/python
+	$(BIN)/python -m benchmarks.engine run --peers-python $(PEERS)/bin/python
+	$(BIN)/python -m benchmarks.engine page
 
 bench-onnx: $(VENV)/installed-onnx
-	$(BIN)/python -m benchmarks.onnx_latency
+	$(BIN)/python -m benchmarks.onnx run
+	$(BIN)/python -m benchmarks.onnx page
 
 bench-speed: $(VENV)/installed-experiments $(PEERS)/installed
 	$(BIN)/python -m benchmarks.speed run --peers-python $(PEERS)/bin/python
@@ -80,6 +94,11 @@ bench-scale: $(VENV)/installed-scale $(PEERS)/installed
 	$(BIN)/python -m benchmarks.scale run --peers-python $(PEERS)/bin/python
 	$(BIN)/python -m benchmarks.scale page
 
+bench-shift: export OMP_NUM_THREADS = 1
+bench-shift: $(VENV)/installed-experiments
+	$(BIN)/python -m benchmarks.shift run
+	$(BIN)/python -m benchmarks.shift page
+
 bench-levers: export OMP_NUM_THREADS = 1
 bench-levers: $(VENV)/installed-experiments
 	$(BIN)/python -m benchmarks.levers run
@@ -88,7 +107,7 @@ bench-levers: $(VENV)/installed-experiments
 QUALITY := .venv-quality
 RUNS ?= 5
 JOBS ?= 2
-$(QUALITY)/installed: benchmarks/requirements-quality.txt
+$(QUALITY)/installed: benchmarks/quality/requirements.txt
 	test -x $(QUALITY)/bin/python || $(PYTHON) -m venv $(QUALITY)
 	$(QUALITY)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	$(QUALITY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .

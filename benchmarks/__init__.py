@@ -1,0 +1,1 @@
+"""Measurements beside other methods and libraries: ``python -m benchmarks.<name> run|page``."""

@@ -103,7 +103,8 @@ copyright = "rio-uq contributors, BSD 3-Clause"
 def lead_to_the_site(app, name: str, source: list[str]) -> None:
     """Links to files beside ``docs/``, which work on a code host, lead to the pages that include those files."""
     pages = {"experiments/RESULTS": "results/paper", "CONTRIBUTING": "contributing", "CHANGELOG": "changelog"}
-    pages |= {f"benchmarks/{path.stem}": f"results/{path.stem}" for path in (ROOT / "benchmarks").glob("*.md")}
+    names = (path.parent.name for path in (ROOT / "benchmarks").glob("*/README.md"))
+    pages |= {f"benchmarks/{name}/README": f"results/{name}" for name in names}
     if "/" not in name:
         for file, page in pages.items():
             source[0] = source[0].replace(f"](../{file}.md", f"]({page}.md")

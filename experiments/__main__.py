@@ -6,9 +6,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments.datasets import DATASETS, HOW_TO_GET_DATA, DataNotFoundError
-from experiments.runner import CACHE, FIGURES, FOLDER, PREDICTIONS, RESULTS, available, open_tasks, run_tasks
-from experiments.store import Store
+from experiments.measures import store_of
+from experiments.runner import FIGURES, FOLDER, PREDICTIONS, RESULTS, work
+from lab.datasets import DATASETS, DataNotFoundError, available
+from lab.options import at_least_one, at_least_two, names_among, usable_datasets
+from lab.tasks import open_tasks, run_tasks
 
 TABLE_NAMES = ("default", "ard", "iterations", "random-forest", "ours")
 SECTIONS = ("age", "theory", "fit-times")
@@ -29,9 +31,8 @@ HOUR = (
 
 
 def main(arguments: list[str] | None = None) -> None:
-    options_of = _parser()
-    options = options_of.parse_args(arguments)
-    options.command(options, options_of)
+    options = _parser().parse_args(arguments)
+    options.command(options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -40,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     results = argparse.ArgumentParser(add_help=False)
     results.add_argument("--results", type=Path, default=RESULTS, help="file of the rows (default: %(default)s)")
     jobs = argparse.ArgumentParser(add_help=False)
-    jobs.add_argument("--jobs", type=int, default=1, help="processes side by side (default: %(default)s)")
+    jobs.add_argument("--jobs", type=at_least_one, default=1, help="processes side by side (default: %(default)s)")
 
     def add(name: str, command: object, text: str, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=text, description=text, parents=list(parents))
@@ -50,9 +51,10 @@ def _parser() -> argparse.ArgumentParser:
     add("list", list_datasets, "The data sets, where they come from, and which are there.")
     run = add("run", run_table, "Train and measure; goes on where it was interrupted.", results, jobs)
     run.add_argument("--table", choices=TABLE_NAMES, default="default", help="which table (default: %(default)s)")
-    run.add_argument("--datasets", help="names separated by commas, as `list` shows them (default: all)")
+    named = {"type": names_among(DATASETS), "default": list(DATASETS)}
+    run.add_argument("--datasets", **named, help="names separated by commas, as `list` shows them (default: all)")
     run.add_argument("--methods", help="methods of the table separated by commas (default: all)")
-    run.add_argument("--runs", type=int, default=10, help="number of random splits (default: %(default)s)")
+    run.add_argument("--runs", type=at_least_one, default=10, help="number of random splits (default: %(default)s)")
     run.add_argument("--download", action="store_true", help="get missing files from the UCI archive")
     table = add("table", show_table, "A table of the paper, from the rows that are there.", results)
     table.add_argument("table", choices=[*TABLE_NAMES[:4], "spearman"], help="which table")
@@ -63,15 +65,15 @@ def _parser() -> argparse.ArgumentParser:
     figures.add_argument("--table", choices=TABLE_NAMES[:4], default="default", help="of which table (%(default)s)")
     figures.add_argument("--folder", type=Path, default=FIGURES, help="where they go (default: %(default)s)")
     age = add("age", run_age, "Age estimation: network, SVGP, RIO and ours, by bands of predicted age.", results, jobs)
-    age.add_argument("--runs", type=int, default=5, help="number of random splits (default: %(default)s)")
+    age.add_argument("--runs", type=at_least_one, default=5, help="number of random splits (default: %(default)s)")
     theory = add("theory", run_theory, "The three theorems as numerical experiments.", results)
-    theory.add_argument("--repeats", type=int, default=None, help="draws of each experiment (default: enough)")
+    theory.add_argument("--repeats", type=at_least_two, default=None, help="draws of each experiment (default: enough)")
     add("report", write_report, "The page of results, experiments/RESULTS.md, from the rows that are there.", results)
     add("paper", run_paper, "A version of everything that ends within an hour on two processors.", results, jobs)
     return parser
 
 
-def list_datasets(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+def list_datasets(options: argparse.Namespace) -> None:
     for dataset in DATASETS.values():
         place = dataset.find()
         n, d = dataset.shape
@@ -79,54 +81,34 @@ def list_datasets(options: argparse.Namespace, parser: argparse.ArgumentParser) 
         print(f"{'':<8} {place if place else 'not there'}; SHA-256 {dataset.sha256 or 'not known'}")
 
 
-def run_table(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
-    from experiments.methods import TABLES
+def run_table(options: argparse.Namespace) -> None:
+    from experiments.methods import TABLES, applies
 
-    methods = chosen(options.methods, list(TABLES[options.table]), "methods", parser)
-    names = chosen(options.datasets, list(DATASETS), "datasets", parser)
-    if options.runs < 1 or options.jobs < 1:
-        parser.error("--runs and --jobs have to be at least 1")
-    usable = usable_of(names, download=options.download)
-    tasks = open_tasks(options.table, usable, options.runs, methods, Store(options.results))
+    choices = list(TABLES[options.table])
+    try:
+        methods = names_among(choices)(options.methods) if options.methods else choices
+    except argparse.ArgumentTypeError as error:
+        sys.exit(f"--methods of table {options.table}: {error}")
+    usable = usable_datasets(options.datasets, download=options.download)
+    tasks = open_tasks(options.table, usable, options.runs, methods, store_of(options.results), applies)
     print(f"{sum(len(task.methods) for task in tasks)} results are missing in {options.results}", file=sys.stderr)
-    run_tasks(tasks, options.jobs, options.results)
+    run_tasks(tasks, options.jobs, options.results, work)
 
 
-def usable_of(names: list[str], *, download: bool = False) -> list[str]:
-    """The data sets that are there; says which are not, and ends if none is."""
-    usable, missing = available(names, download=download)
-    for reason in missing.values():
-        print(f"left out: {reason}", file=sys.stderr)
-    if not usable:
-        sys.exit(f"there are no data to run on: {HOW_TO_GET_DATA}")
-    return usable
-
-
-def chosen(text: str | None, known: list[str], name: str, parser: argparse.ArgumentParser) -> list[str]:
-    """Names separated by commas, all of them known."""
-    if text is None:
-        return known
-    names = [part.strip() for part in text.split(",")]
-    unknown = [part for part in names if part not in known]
-    if unknown:
-        parser.error(f"--{name}: {', '.join(unknown)} is not among {', '.join(known)}")
-    return names
-
-
-def show_table(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+def show_table(options: argparse.Namespace) -> None:
     from experiments import report, tables
     from experiments.rendering import FORMATS, LEGEND, render
 
     name = "default" if options.table == "spearman" else options.table
-    rows = Store(options.results).read_or_unpack()
+    rows = store_of(options.results).read_or_unpack()
     entries = tables.summary(rows, name)
     if not len(entries):
         sys.exit(f"there are no rows of table {name} in {options.results}: make them with `run --table {name}`")
-    report.say_what_is_left_out(entries)
+    report.name_absent_datasets(entries)
     if options.table == "spearman":
-        found = tables.noise_correlation(entries)
-        shown = report.spearman_table(found, FORMATS[options.format]) if options.format != "csv" else None
-        print(found.to_csv(index=False) if shown is None else shown, end="")
+        correlations = tables.noise_correlation(entries)
+        shown = report.spearman_table(correlations, FORMATS[options.format]) if options.format != "csv" else None
+        print(correlations.to_csv(index=False) if shown is None else shown, end="")
     elif options.format == "csv":
         paper = tables.paper_table(name)
         both = entries.merge(paper, on=["dataset", "method"], how="left", suffixes=("", "_paper"))
@@ -136,29 +118,27 @@ def show_table(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
         print(LEGEND)
 
 
-def draw_figures(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+def draw_figures(options: argparse.Namespace) -> None:
     from experiments.figures import draw_all
 
-    rows = Store(options.results).read_or_unpack()
+    rows = store_of(options.results).read_or_unpack()
     for path in draw_all(rows, PREDICTIONS, options.folder, options.table):
         print(path)
 
 
-def run_age(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+def run_age(options: argparse.Namespace) -> None:
     from experiments import age
 
     try:
-        section = age.run(options.runs, options.jobs, options.results, CACHE, FIGURES)
+        section = age.run(options.runs, options.jobs, options.results, PREDICTIONS, FIGURES)
     except DataNotFoundError as error:
         sys.exit(str(error))
     keep_section("age", section, options.results)
 
 
-def run_theory(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+def run_theory(options: argparse.Namespace) -> None:
     from experiments import theory
 
-    if options.repeats is not None and options.repeats < 2:
-        parser.error("--repeats has to be at least 2")
     repeats = {} if options.repeats is None else {"repeats": options.repeats}
     keep_section("theory", theory.run(FIGURES, **repeats), options.results)
 
@@ -171,14 +151,14 @@ def keep_section(name: str, text: str, results: Path) -> None:
     path.write_text(text)
 
 
-def write_report(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+def write_report(options: argparse.Namespace) -> None:
     from experiments.report import figures_section, report
 
-    store = Store(options.results)
+    store = store_of(options.results)
     rows = store.read_or_unpack()
     if not len(rows):
         sys.exit(f"there are no rows in {options.results}: make them with `run`")
-    _, missing = available(list(DATASETS), download=False)
+    _, missing = available(list(DATASETS))
     files = [options.results.with_name(f"{name}.md") for name in SECTIONS]
     sections = [path.read_text() for path in files if path.exists()]
     text = report(rows, missing, [*sections, figures_section(FIGURES, FOLDER)])
@@ -188,24 +168,25 @@ def write_report(options: argparse.Namespace, parser: argparse.ArgumentParser) -
     print(f"written: {FOLDER / 'RESULTS.md'}")
 
 
-def run_paper(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
-    from experiments.methods import TABLES
+def run_paper(options: argparse.Namespace) -> None:
+    from experiments.methods import TABLES, applies
 
-    usable = usable_of(list(DATASETS))
-    store = Store(options.results)
+    usable = usable_datasets(list(DATASETS))
+    store = store_of(options.results)
     for table, datasets, runs in HOUR:
         there = [name for name in datasets if name in usable]
         print(f"table {table}: {', '.join(there)}, {runs} runs", file=sys.stderr)
-        run_tasks(open_tasks(table, there, runs, list(TABLES[table]), store), options.jobs, options.results)
+        tasks = open_tasks(table, there, runs, list(TABLES[table]), store, applies)
+        run_tasks(tasks, options.jobs, options.results, work)
     options.runs, options.repeats = 1, 40
-    run_theory(options, parser)
+    run_theory(options)
     try:
-        run_age(options, parser)
+        run_age(options)
     except SystemExit as error:  # the faces are not there, which is no reason to lose the rest
         print(f"left out: {error}", file=sys.stderr)
     options.table, options.folder = "default", FIGURES
-    draw_figures(options, parser)
-    write_report(options, parser)
+    draw_figures(options)
+    write_report(options)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """The paper's large-scale vision experiment: the age of a face, by a pretrained network that is taken as it is.
 
-The file holds what a network made of 23,704 aligned faces of UTKFace: `features` (n, 64), the global max pool of its
-first residual stage, which are the GP's input; `y_pred`, its age, the expected value of its softmax; and `y`, the age
-in the label. The network is dlib's ResNet-10 age predictor (64 × 64 pixels, CC0). The paper's was a DenseNet on the
+The file holds the answers of a network to 23,704 aligned faces of UTKFace: `features` (n, 64), the global max pool of
+its first residual stage, which are the GP's input; `y_pred`, its age, the expected value of its softmax; and `y`, the
+age in the label. The network is dlib's ResNet-10 age predictor (64 × 64 pixels, CC0). The paper's was a DenseNet on the
 172,000 images of IMDB.
 """
 
@@ -12,6 +12,7 @@ import io
 import os
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +20,13 @@ import pandas as pd
 from sklearn.model_selection import GroupShuffleSplit
 
 from experiments import age_report
-from experiments.datasets import TEST_SHARE, DataNotFoundError, check_sha256
-from experiments.methods import Answer, Method, Rows, base_model, measured, rio_method
-from experiments.runner import FOLDER, Task, run_tasks
-from experiments.store import Store
+from experiments import predictions as stored
+from experiments.measures import measured, store_of
+from experiments.methods import Method, base_model, rio_method
+from experiments.runner import FOLDER
+from lab.datasets import TEST_SHARE, DataNotFoundError, check_sha256
+from lab.runs import Rows
+from lab.tasks import Task, run_tasks
 
 NAME = "age"
 FILE = "age/utkface_resnet10.npz"
@@ -61,11 +65,11 @@ def load(sha256: str | None = SHA256) -> Faces:
     ValueError
         If it is another file.
     """
-    named = os.environ.get("RIO_UQ_DATA")
-    if not named or not (Path(named) / FILE).is_file():
+    folder = os.environ.get("RIO_UQ_DATA")
+    if not folder or not (Path(folder) / FILE).is_file():
         raise DataNotFoundError(f"{NAME}: {FILE} is not there; set RIO_UQ_DATA to the folder that has it")
-    content = (Path(named) / FILE).read_bytes()
-    check_sha256(content, sha256, NAME, str(Path(named) / FILE))
+    content = (Path(folder) / FILE).read_bytes()
+    check_sha256(content, sha256, NAME, str(Path(folder) / FILE))
     with np.load(io.BytesIO(content)) as arrays:
         return Faces(*(arrays[name].astype(float) for name in ("features", "y_pred", "y")))
 
@@ -91,29 +95,19 @@ def work(task: Task, path: Path, *, cache: Path, sha256: str | None = SHA256) ->
     rows = rows_of(task.run, sha256)
     for method in task.methods:
         answer = METHODS[method](rows, task.run)
-        _keep(prediction_path(cache, task.run, method), rows, answer)
-        Store(path).append(measured(task.table, task.dataset, task.run, method, rows, answer))
-
-
-def prediction_path(cache: Path, run: int, method: str) -> Path:
-    return cache / NAME / f"{method}-{run}.npz"
-
-
-def _keep(path: Path, rows: Rows, answer: Answer) -> None:
-    std = np.full(len(answer.mean), np.nan) if answer.std is None else answer.std
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial_path = path.with_suffix(f".{os.getpid()}.partial.npz")
-    np.savez(partial_path, y=rows.y_test, y_pred=rows.pred_test, mean=answer.mean, std=std)
-    partial_path.replace(path)
+        key = task.table, task.dataset, task.run, method
+        stored.save(cache, *key, y=rows.y_test, base=rows.pred_test, mean=answer.mean, std=answer.std)
+        store_of(path).append(measured(*key, rows, answer))
 
 
 def predictions(runs: int, cache: Path) -> pd.DataFrame:
-    """The kept predictions of all test rows: columns method, run, y, y_pred, mean, std (missing for the network)."""
+    """The stored predictions of all test rows: columns method, run, y, y_pred, mean, std (missing for the network)."""
     frames = []
-    for run in range(runs):
-        for method in METHODS:
-            with np.load(prediction_path(cache, run, method)) as kept:
-                frames.append(pd.DataFrame({"method": method, "run": run, **kept}))
+    for run, method in product(range(runs), METHODS):
+        of = stored.load(cache, NAME, NAME, run, method)
+        std = np.nan if of.std is None else of.std
+        columns = {"method": method, "run": run, "y": of.y, "y_pred": of.base, "mean": of.mean, "std": std}
+        frames.append(pd.DataFrame(columns))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -122,12 +116,11 @@ def open_tasks(runs: int, results: Path, cache: Path) -> list[Task]:
 
     One method a task: fits take minutes, and each should show in the bar and find a free process.
     """
-    known = Store(results).keys()
+    complete = store_of(results).keys() & set(stored.find(cache, NAME))
     return [
         Task(NAME, NAME, run, (method,))
-        for run in range(runs)
-        for method in METHODS
-        if (NAME, NAME, run, method) not in known or not prediction_path(cache, run, method).exists()
+        for run, method in product(range(runs), METHODS)
+        if (NAME, NAME, run, method) not in complete
     ]
 
 
@@ -156,7 +149,7 @@ def run(runs: int, jobs: int, results: Path, cache: Path, folder: Path, *, sha25
     """
     load(sha256)  # says what is missing before any process is started
     run_tasks(open_tasks(runs, results, cache), jobs, results, partial(work, cache=cache, sha256=sha256))
-    rows = Store(results).read()
+    rows = store_of(results).read()
     rows = rows[(rows["table"] == NAME) & (rows["run"] < runs)]
     bands = age_report.bands(predictions(runs, cache))
     folder.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from lab.markdown import markdown_table
 from rio_uq import metrics
 
 if TYPE_CHECKING:
@@ -62,14 +63,15 @@ REMARK = (
 def table(rows: pd.DataFrame) -> str:
     """The paper's table as Markdown: means over the splits (± their standard deviation), then the paper's figures."""
     n_runs = rows["run"].nunique()
-    lines = _head(["Method", *COLUMNS.values()])
+    lines = []
     for method in sorted(rows["method"].unique(), key=ORDER.index):
         part = rows[rows["method"] == method]
-        lines.append(_line([method, *(_mean(part[column], column) for column in COLUMNS)]))
+        lines.append([method, *(_mean(part[column], column) for column in COLUMNS)])
     for record in PAPER.to_dict("records"):
-        lines.append(_line([f"paper: {record['method']}", *(_number(record.get(name), name) for name in COLUMNS)]))
+        lines.append([f"paper: {record['method']}", *(_number(record.get(name), name) for name in COLUMNS)])
     splits = "1 split" if n_runs == 1 else f"mean over {n_runs} splits ± standard deviation between them"
-    return "\n".join([*lines, "", f"UTKFace with ResNet-10: {splits}. paper: IMDB with DenseNet. {REMARK}"])
+    table = markdown_table(["Method", *COLUMNS.values()], lines)
+    return f"{table}\nUTKFace with ResNet-10: {splits}. paper: IMDB with DenseNet. {REMARK}"
 
 
 def bands(predictions: pd.DataFrame) -> pd.DataFrame:
@@ -87,12 +89,12 @@ def bands(predictions: pd.DataFrame) -> pd.DataFrame:
         band that is not empty × method, bands in order.
     """
     number = np.digitize(predictions["y_pred"], EDGES)
-    found = []
+    entries = []
     for (band, method), part in predictions.groupby([number, predictions["method"].map(ORDER.index)]):
         y, mean, std = (part[name].to_numpy() for name in ("y", "mean", "std"))
         has_bars = not np.isnan(std).any()
         coverage = metrics.coverage_curve(y, mean, std, confidence_levels=list(LEVELS.values())) if has_bars else None
-        found.append(
+        entries.append(
             {
                 "band": LABELS[band],
                 "method": ORDER[method],
@@ -103,15 +105,13 @@ def bands(predictions: pd.DataFrame) -> pd.DataFrame:
                 **{f"coverage_{level}": np.nan if coverage is None else coverage[i] for i, level in enumerate(LEVELS)},
             }
         )
-    return pd.DataFrame(found)
+    return pd.DataFrame(entries)
 
 
 def bands_table(bands: pd.DataFrame) -> str:
     """The bands as Markdown."""
-    lines = _head(list(BAND_COLUMNS.values()))
-    for record in bands.to_dict("records"):
-        lines.append(_line([_number(record[column], column) for column in BAND_COLUMNS]))
-    return "\n".join(lines)
+    lines = [[_number(record[column], column) for column in BAND_COLUMNS] for record in bands.to_dict("records")]
+    return markdown_table(list(BAND_COLUMNS.values()), lines).rstrip("\n")
 
 
 def bands_figure(bands: pd.DataFrame) -> Figure:
@@ -179,11 +179,3 @@ def _number(value: object, column: str) -> str:
     if value is None or np.isnan(value):
         return "–"
     return f"{value:.0f}" if column == "fit_seconds" else f"{value:.2f}"
-
-
-def _head(names: list[str]) -> list[str]:
-    return [_line(names), _line(["---"] * len(names))]
-
-
-def _line(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"

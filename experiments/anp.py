@@ -30,7 +30,8 @@ from torch import Tensor, nn
 from torch.distributions import Normal, kl_divergence
 from torch.nn.functional import softplus
 
-from experiments.methods import Answer, Rows
+from experiments.measures import Answer
+from lab.runs import Rows
 
 WIDTH = 64
 N_LATENTS = 64

@@ -26,13 +26,14 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 from sklearn.preprocessing import StandardScaler
 
-from experiments.methods import Answer, Rows
+from experiments.measures import Answer
+from lab.runs import Rows
+from lab.splits import held_out_rows
 
 DEPTH = 2
 NOISE_VARIANCE = 0.01
 WEIGHT_VARIANCES = np.linspace(0.1, 5.0, 30)
 BIAS_VARIANCES = np.linspace(0.0, 2.0, 30)
-VALIDATION_SHARE = 0.2
 BLOCK_ROWS = 64
 """Rows of a kernel matrix that are worked on at once: they stay in the cache."""
 
@@ -196,9 +197,7 @@ def nngp(rows: Rows, seed: int) -> Answer:
     features = StandardScaler().fit(rows.X_train)
     offset, scale = rows.y_train.mean(), rows.y_train.std() or 1.0
     X, y = features.transform(rows.X_train), (rows.y_train - offset) / scale
-    validation = np.zeros(len(y), dtype=bool)
-    validation[np.random.default_rng(seed).permutation(len(y))[: round(VALIDATION_SHARE * len(y))]] = True
-    search = grid_search(X, y, validation)
+    search = grid_search(X, y, held_out_rows(len(y), seed))
     mean, variance = predict(search.network, X, y, features.transform(rows.X_test))
     seconds = search.seconds_each * len(WEIGHT_VARIANCES) * len(BIAS_VARIANCES)
     return Answer(offset + scale * mean, scale * np.sqrt(variance), None, seconds)

@@ -6,19 +6,19 @@ come back as they were. It gets its name once it is whole.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 import numpy as np
 
-from experiments.store import Key
+from lab.files import save_arrays
+from lab.store import Key
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a method answered for the test rows of a run.
+    """A method's predictions of the test rows of a run.
 
     Attributes
     ----------
@@ -56,15 +56,7 @@ def save(
     shapes = {name: values.shape for name, values in arrays.items()}
     if arrays["y"].ndim != 1 or len(set(shapes.values())) > 1:
         raise ValueError(f"predictions need one number for each test row; got the shapes {shapes}")
-    path = _path(folder, table, dataset, run, method)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        with open(partial, "wb") as file:
-            np.savez_compressed(file, **arrays)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    save_arrays(_path(folder, table, dataset, run, method), **arrays)
 
 
 def load(folder: Path, table: str, dataset: str, run: int, method: str) -> Predictions:
@@ -74,8 +66,8 @@ def load(folder: Path, table: str, dataset: str, run: int, method: str) -> Predi
         raise FileNotFoundError(
             f"{path} is not there: no predictions of {method} for run {run} of {dataset} in table {table} were kept"
         )
-    with np.load(path) as kept:
-        return Predictions(kept["y"], kept["base"], kept["mean"], kept.get("std"))
+    with np.load(path) as arrays:
+        return Predictions(arrays["y"], arrays["base"], arrays["mean"], arrays.get("std"))
 
 
 def find(folder: Path, table: str) -> list[Key]:

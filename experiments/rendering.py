@@ -1,4 +1,4 @@
-"""Tables of results as text, Markdown and LaTeX."""
+"""Tables in the layout of the paper's, as text, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from experiments.datasets import DATASETS
+from lab.datasets import DATASETS
+from lab.markdown import bold, markdown_table
 
 HEADER = ["data set", "method", "RMSE", "paper's", "NLPD", "paper's", "noise variance", "paper's", "seconds", "runs"]
 
@@ -35,12 +36,12 @@ def render(entries: pd.DataFrame, paper: pd.DataFrame | None, style: Format) -> 
         The paper's figures.
     style : Format
     """
-    known = {} if paper is None else {(entry.dataset, entry.method): entry for entry in paper.itertuples()}
+    papers = {} if paper is None else {(entry.dataset, entry.method): entry for entry in paper.itertuples()}
     lines = []
     for dataset, of_dataset in entries.groupby("dataset", sort=False):
         n, d = DATASETS[dataset].shape
         for position, entry in enumerate(of_dataset.itertuples()):
-            theirs = known.get((dataset, entry.method))
+            theirs = papers.get((dataset, entry.method))
             line = [f"{dataset} ({n} × {d})" if position == 0 else "", entry.method]
             for name in ("rmse", "nlpd"):
                 line += [_cell(entry, name, style), _cell(theirs, name, style) if theirs else ""]
@@ -73,10 +74,6 @@ def text_table(header: list[str], lines: list[list[str]]) -> str:
     return "\n".join(line.rstrip() for line in [shown[0], "-" * len(shown[0]), *shown[1:]]) + "\n"
 
 
-def markdown_table(header: list[str], lines: list[list[str]]) -> str:
-    return "".join(f"| {' | '.join(line)} |\n" for line in [header, ["---"] * len(header), *lines])
-
-
 def latex_table(header: list[str], lines: list[list[str]]) -> str:
     def row(cells: list[str]) -> str:
         return " & ".join(cell.replace("×", r"$\times$").replace("%", r"\%") for cell in cells) + r" \\"
@@ -92,7 +89,7 @@ def latex_table(header: list[str], lines: list[list[str]]) -> str:
 
 FORMATS = {
     "text": Format("±", "†", "‡", lambda text: f"*{text}*", text_table),
-    "markdown": Format("±", "†", "‡", lambda text: f"**{text}**", markdown_table),
+    "markdown": Format("±", "†", "‡", bold, markdown_table),
     "latex": Format(r"$\pm$", r"$\dagger$", r"$\ddagger$", lambda text: rf"\textbf{{{text}}}", latex_table),
 }
 

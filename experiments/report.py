@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from experiments import tables
-from experiments.datasets import DATASETS
-from experiments.rendering import FORMATS, LEGEND, Format, markdown_table, render
+from experiments.rendering import FORMATS, LEGEND, Format, render
+from lab.datasets import DATASETS
+from lab.markdown import bold, markdown_table
 
 NOTES = Path(__file__).parent / "notes.md"
 VERY_STRONG = 0.8
@@ -25,7 +26,7 @@ def report(rows: pd.DataFrame, missing: dict[str, str], sections: Iterable[str])
     Parameters
     ----------
     rows : DataFrame
-        From `experiments.store.Store.read`.
+        From `lab.store.Store.read`.
     missing : dict
         Why data sets are left out, by name.
     sections : iterable of str
@@ -127,7 +128,7 @@ def against_the_paper(summaries: dict[str, pd.DataFrame]) -> str:
 def _beside(own: pd.Series, rmse: float, nlpd: float) -> str:
     shown = [f"{rmse:.3f}", f"{nlpd:.3f}"]
     better = [own.rmse_mean < rmse, own.nlpd_mean < nlpd]
-    return " / ".join(f"**{text}**" if beaten else text for text, beaten in zip(shown, better, strict=True))
+    return " / ".join(bold(text, beaten) for text, beaten in zip(shown, better, strict=True))
 
 
 def spearman_section(entries: pd.DataFrame) -> str:
@@ -138,11 +139,11 @@ def spearman_section(entries: pd.DataFrame) -> str:
     )
 
 
-def spearman_table(found: pd.DataFrame, style: Format) -> str:
+def spearman_table(correlations: pd.DataFrame, style: Format) -> str:
     """Correlations with their p-values, ours beside the paper's."""
     paper = pd.read_csv(tables.PAPER / "spearman.csv").set_index("dataset")
     lines = []
-    for entry in found.itertuples():
+    for entry in correlations.itertuples():
         theirs = paper.loc[entry.dataset]
         line = [entry.dataset]
         for correlation, p_value in ((entry.correlation, entry.p_value), (theirs.correlation, theirs.p_value)):
@@ -178,7 +179,7 @@ def figures_section(folder: Path, page: Path) -> str:
     return "\n".join(["## Figures\n", *shown]) if shown else ""
 
 
-def say_what_is_left_out(entries: pd.DataFrame) -> None:
+def name_absent_datasets(entries: pd.DataFrame) -> None:
     """Name on standard error the data sets of the paper that have no rows."""
     absent = [name for name in DATASETS if name not in set(entries.dataset)]
     if absent:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from experiments.datasets import DATASETS
+from lab.datasets import DATASETS
 from rio_uq.options import PAPER_VARIANTS
 
 PAPER = Path(__file__).parent / "paper"
@@ -113,12 +113,12 @@ def differs(one: pd.Series, other: pd.Series) -> tuple[bool, bool]:
 
 def noise_correlation(entries: pd.DataFrame) -> pd.DataFrame:
     """Spearman's correlation of mean RMSE and mean noise variance over the six GP variants, for each data set."""
-    found = []
+    correlations = []
     for dataset, of_dataset in entries[entries.method.isin(PAPER_VARIANTS)].groupby("dataset", sort=False):
         if len(of_dataset) == len(PAPER_VARIANTS):
             test = stats.spearmanr(of_dataset.rmse_mean, of_dataset.noise_variance)
-            found.append({"dataset": dataset, "correlation": test.statistic, "p_value": test.pvalue})
-    return pd.DataFrame(found, columns=["dataset", "correlation", "p_value"])
+            correlations.append({"dataset": dataset, "correlation": test.statistic, "p_value": test.pvalue})
+    return pd.DataFrame(correlations, columns=["dataset", "correlation", "p_value"])
 
 
 def agreement(entries: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
@@ -128,11 +128,11 @@ def agreement(entries: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     """
     both = entries.merge(paper, on=["dataset", "method"], suffixes=("", "_paper"))
     both = both[~both.method.isin(["NNGP", "ANP"])]
-    found = []
+    correlations = []
     for dataset, of_dataset in both.groupby("dataset", sort=False):
         entry = {"dataset": dataset, "methods": len(of_dataset)}
         for name in ("rmse", "nlpd"):
             pair = of_dataset[[f"{name}_mean", f"{name}_mean_paper"]].dropna()
             entry[name] = stats.spearmanr(pair.iloc[:, 0], pair.iloc[:, 1]).statistic if len(pair) > 2 else np.nan
-        found.append(entry)
-    return pd.DataFrame(found)
+        correlations.append(entry)
+    return pd.DataFrame(correlations)

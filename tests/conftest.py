@@ -9,8 +9,11 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # one of scikit-learn's checks as
 import numpy as np
 import pytest
 from hypothesis import settings
+from sklearn.linear_model import LinearRegression
 
-settings.register_profile("rio", deadline=None)  # no test depends on time
+from rio_uq import RIORegressor
+
+settings.register_profile("rio", deadline=None, max_examples=50)  # no test depends on time
 settings.load_profile("rio")
 
 
@@ -35,9 +38,20 @@ def rng():
     return np.random.default_rng(0)
 
 
-@pytest.fixture
-def friedman(rng):
-    """A smooth function of four features with noise: X (120, 4), y (120,)."""
+def draw_friedman(rng):
     X = rng.uniform(size=(120, 4))
     y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + rng.normal(scale=0.3, size=120)
     return X, y
+
+
+@pytest.fixture
+def friedman(rng):
+    """A smooth function of four features with noise: X (120, 4), y (120,)."""
+    return draw_friedman(rng)
+
+
+@pytest.fixture(scope="session")
+def fitted_rio():
+    """A linear model of the rows of ``friedman``, corrected with the defaults: for tests that only ask it."""
+    X, y = draw_friedman(np.random.default_rng(0))
+    return RIORegressor(LinearRegression().fit(X, y), random_state=0).fit(X, y)

@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from rio_uq import RIORegressor
-from rio_uq.explain import FEWEST_ROWS, MOST_NUMBERS, MOST_ROWS, keep_rows
+from rio_uq.rows.kept import FEWEST_ROWS, MOST_NUMBERS, MOST_ROWS, keep_rows
 from rio_uq.summary import Band, worst_bands
 
 FAST = {"random_state": 0, "tol": 1e-4}
@@ -240,11 +240,10 @@ def test_the_noise_in_words(rng):
     assert same.noise_range[0] == pytest.approx(same.noise_range[1])
 
 
-def test_calibration_is_told(rio):
+def test_calibration_is_told(rio, table):
     assert not rio.summary().calibrated
     assert "not calibrated" in str(rio.summary())
-    other = pickle.loads(pickle.dumps(rio))
-    other.calibration_ = "something"
+    other = pickle.loads(pickle.dumps(rio)).calibrate(*table)
     assert other.summary().calibrated
     assert "were calibrated" in str(other.summary())
 

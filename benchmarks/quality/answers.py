@@ -1,4 +1,4 @@
-"""What a method answers, and how good the answer is."""
+"""The answer of a method, and its measures."""
 
 from __future__ import annotations
 

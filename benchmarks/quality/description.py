@@ -1,11 +1,11 @@
-"""What the page says of the protocol and of each method; the order is that of its tables."""
+"""The protocol and each method in words; the order is that of the page's tables."""
 
 from __future__ import annotations
 
 INTRODUCTION = """# Quality beside other methods
 
 Written by `python -m benchmarks.quality page` from rows that `python -m benchmarks.quality run` measured, in the
-environment of `requirements-quality.txt`.
+environment of `requirements.txt`.
 
 - Data: the UCI data sets of the RIO paper. Each run is a random split of 80 % for training and 20 % for testing,
   the same for all methods; the number of the run is the seed of everything.

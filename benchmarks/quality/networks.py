@@ -17,8 +17,9 @@ from scipy.optimize import minimize, minimize_scalar
 from torch import nn
 
 from benchmarks.quality.answers import Answer
-from benchmarks.quality.protocol import Run, held_out_rows
-from experiments.base_models import BATCH_ROWS, HIDDEN, MAX_EPOCHS, Network, _layers, train_network
+from benchmarks.quality.protocol import Run
+from lab.base_models import BATCH_ROWS, MAX_EPOCHS, Network, hidden_layers, relu_layers, train_network
+from lab.splits import held_out_rows
 from rio_uq import metrics
 from rio_uq.gp.scaling import Scaling
 
@@ -29,10 +30,6 @@ DROPOUT = 0.05
 N_DRAWS = 100
 
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-
-
-def hidden_layers(run: Run) -> tuple[int, ...]:
-    return HIDDEN.get(run.dataset.name, (64, 64))
 
 
 def deep_ensemble(run: Run) -> Answer:
@@ -84,7 +81,7 @@ def last_layer_laplace(run: Run) -> Answer:
     likely.
     """
     began = time.perf_counter()
-    network = train_network(run.X_train, run.y_train, hidden_layers(run), run.number)
+    network = train_network(run.X_train, run.y_train, hidden_layers(run.dataset.name), run.number)
     held = network.validation
     posterior_variance = _laplace(last_features(network, run.X_train[~held]))
     held_features = last_features(network, run.X_train[held])
@@ -114,7 +111,7 @@ def train(
     held = held_out_rows(len(run.y_train), seed)
     x, y = _tensor(inputs.apply(run.X_train)), _tensor(outcome.apply(run.y_train[:, None]))
     train_x, train_y, held_x, held_y = x[~held], y[~held], x[held], y[held]
-    layers = make_layers(x.shape[1], hidden_layers(run))
+    layers = make_layers(x.shape[1], hidden_layers(run.dataset.name))
     optimizer = torch.optim.Adam(layers.parameters(), lr=LEARNING_RATE, fused=True)
     best, best_weights, waited, epoch = np.inf, layers.state_dict(), 0, 0
     while epoch < MAX_EPOCHS and waited < PATIENCE:
@@ -139,7 +136,7 @@ def _tensor(values: np.ndarray) -> torch.Tensor:
 
 def _gaussian_layers(n_inputs: int, hidden: tuple[int, ...]) -> nn.Module:
     """The paper's layers with a second output."""
-    layers = _layers(n_inputs, hidden)
+    layers = relu_layers(n_inputs, hidden)
     layers[-1] = nn.Linear(hidden[-1], 2)
     return layers
 
@@ -156,7 +153,7 @@ def _gaussian_loss(output: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 def _dropout_layers(n_inputs: int, hidden: tuple[int, ...]) -> nn.Module:
     """The paper's layers with dropout before each linear one."""
     stack: list[nn.Module] = []
-    for layer in _layers(n_inputs, hidden):
+    for layer in relu_layers(n_inputs, hidden):
         stack += [nn.Dropout(DROPOUT), layer] if isinstance(layer, nn.Linear) else [layer]
     return nn.Sequential(*stack)
 
@@ -168,12 +165,12 @@ def most_likely_noise(y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> 
     def loss(log_noise: float) -> float:
         return metrics.nlpd(y, mean, np.sqrt(variance + np.exp(log_noise)))
 
-    found = minimize_scalar(loss, bounds=(np.log(largest) - 12.0, np.log(largest) + 1.0), method="bounded")
-    return float(np.exp(found.x))
+    optimum = minimize_scalar(loss, bounds=(np.log(largest) - 12.0, np.log(largest) + 1.0), method="bounded")
+    return float(np.exp(optimum.x))
 
 
 def last_features(network: Network, X: np.ndarray) -> np.ndarray:
-    """What the last layer sees, and a one for its bias: (n, h + 1)."""
+    """The inputs of the last layer, and a one for its bias: (n, h + 1)."""
     inputs = _tensor((X - network.offset) / network.scale)
     with torch.no_grad():
         hidden = network.layers[:-1](inputs).numpy().astype(float)  # type: ignore[index]

@@ -1,7 +1,9 @@
-"""The page of results, in Markdown: ranks with their diagrams, duels, promises, and a table for each data set."""
+"""Write the page: ranks with their diagrams, duels, promises, and a table for each data set."""
 
 from __future__ import annotations
 
+import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +11,10 @@ import pandas as pd
 
 from benchmarks.quality import diagram
 from benchmarks.quality.description import DESCRIPTION, INTRODUCTION, NOTES
-from benchmarks.quality.promises import ABLATION, base_section, coverage_section, known_datasets, noise_section
-from benchmarks.quality.protocol import DATASETS
+from benchmarks.quality.promises import ABLATION, base_section, coverage_section, measured_datasets, noise_section
+from benchmarks.quality.protocol import DATASETS, store_of
 from benchmarks.quality.ranks import SIGNIFICANCE, Ranking, complete, distinct, duel, p_value, ranking
-from experiments.rendering import markdown_table
+from lab.markdown import bold, markdown_table
 
 MEASURES = {"rmse": "RMSE", "nlpd": "NLPD", "crps": "CRPS"}
 LEVELS = ("68", "90", "95")
@@ -28,20 +30,20 @@ def write_page(rows: pd.DataFrame, path: Path) -> None:
     rows : DataFrame
         From the store.
     path : Path
-        Of the page; diagrams are named after it.
+        Of the page; diagrams are in the same folder.
     """
     everything, rows = rows, rows[rows.table != ABLATION]
     ranked = {}
     parts = [INTRODUCTION, ranks_section(rows, ranked)]
-    for name, found in ranked.items():
-        image = path.with_name(f"{path.stem}-{name}.svg")
-        title = f"Mean ranks in {MEASURES[name]} over {found.n_datasets} data sets"
-        diagram.draw(found, {method for method in found.ranks.index if is_ours(method)}, title, image)
+    for name, ranks in ranked.items():
+        image = path.with_name(f"{name}.svg")
+        title = f"Mean ranks in {MEASURES[name]} over {ranks.n_datasets} data sets"
+        diagram.draw(ranks, {method for method in ranks.ranks.index if is_ours(method)}, title, image)
         parts.append(f"![{title}]({image.name})\n")
     parts += [duel_section(rows, reference) for reference in REFERENCES if reference in set(rows.method)]
     parts += [coverage_section(rows), base_section(rows), noise_section(everything), methods_section(rows), NOTES]
     parts += ["## Each data set\n\n" + LEGEND]
-    parts += [dataset_section(rows, name) for name in known_datasets(rows)]
+    parts += [dataset_section(rows, name) for name in measured_datasets(rows)]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(parts))
 
@@ -51,14 +53,14 @@ def is_ours(method: str) -> bool:
 
 
 def ordered_methods(rows: pd.DataFrame) -> list[str]:
-    known = set(rows.method)
-    return [name for name in DESCRIPTION if name in known] + sorted(known - set(DESCRIPTION))
+    present = set(rows.method)
+    return [name for name in DESCRIPTION if name in present] + sorted(present - set(DESCRIPTION))
 
 
 def ranked_datasets(rows: pd.DataFrame) -> list[str]:
     """Those with copies of rows are left out for those without, where both are there."""
-    known = set(rows.dataset)
-    return [name for name in DATASETS if name in known and f"{name}*" not in known]
+    present = set(rows.dataset)
+    return [name for name in DATASETS if name in present and f"{name}*" not in present]
 
 
 def means_of(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
@@ -76,27 +78,27 @@ def runs_of(rows: pd.DataFrame, measure: str) -> dict[str, pd.DataFrame]:
 
 
 def ranks_section(rows: pd.DataFrame, ranked: dict[str, Ranking]) -> str:
-    """The table of mean ranks; what it finds is put into ``ranked``, by measure."""
+    """The table of mean ranks; the rankings are put into ``ranked``, by measure."""
     left_out, tests = [], []
     for measure, title in MEASURES.items():
         means = means_of(rows, measure)
-        known = complete(means)
-        missing = [str(name) for name in [*means.columns, *means.index] if name not in {*known.columns, *known.index}]
+        whole = complete(means)
+        missing = [str(name) for name in [*means.columns, *means.index] if name not in {*whole.columns, *whole.index}]
         if missing:
             left_out.append(f"{title}: {', '.join(missing)}")
-        if known.shape[0] and known.shape[1] > 1:
-            found = ranked[measure] = ranking(distinct(known))
+        if whole.shape[0] and whole.shape[1] > 1:
+            ranks = ranked[measure] = ranking(distinct(whole))
             tests.append(
-                f"{title}: {len(found.ranks)} methods on {found.n_datasets} data sets, "
-                f"Friedman's test {_p(found.p_value)}, critical difference {found.critical_difference:.2f}"
+                f"{title}: {len(ranks.ranks)} methods on {ranks.n_datasets} data sets, "
+                f"Friedman's test {_p(ranks.p_value)}, critical difference {ranks.critical_difference:.2f}"
             )
     lines = []
     for method in ordered_methods(rows):
-        ranks = [found.ranks.get(method, np.nan) for found in ranked.values()]
+        ranks = [of_measure.ranks.get(method, np.nan) for of_measure in ranked.values()]
         if not np.isnan(ranks).all():
-            best = [rank == found.ranks.iloc[0] for rank, found in zip(ranks, ranked.values(), strict=True)]
+            best = [rank == of_measure.ranks.iloc[0] for rank, of_measure in zip(ranks, ranked.values(), strict=True)]
             lines.append(
-                [method, *(_bold(_number(rank, ".2f"), is_best) for rank, is_best in zip(ranks, best, strict=True))]
+                [method, *(bold(_number(rank, ".2f"), is_best) for rank, is_best in zip(ranks, best, strict=True))]
             )
     said = "".join(f"- {test}\n" for test in tests)
     if left_out:
@@ -117,9 +119,9 @@ def duel_section(rows: pd.DataFrame, reference: str) -> str:
             continue
         cells = []
         for frames in runs.values():
-            found = duel(frames, reference, method)
-            text = f"{found.better} : {found.worse} ({found.surely_better} : {found.surely_worse})"
-            cells.append(text if found.better + found.worse else "-")
+            wins = duel(frames, reference, method)
+            text = f"{wins.better} : {wins.worse} ({wins.surely_better} : {wins.surely_worse})"
+            cells.append(text if wins.better + wins.worse else "-")
         lines.append([method, *cells])
     return (
         f"## {reference} beside each of the others\n\nData sets on which {reference} is better : worse; in brackets, "
@@ -159,22 +161,18 @@ def dataset_section(rows: pd.DataFrame, name: str) -> str:
 
 def _column(runs: pd.DataFrame) -> dict[str, str]:
     """Cells of a measure by method; ``runs`` has a column for each method."""
-    known = runs.dropna(axis=1, how="all")
-    if known.empty:
+    measured = runs.dropna(axis=1, how="all")
+    if measured.empty:
         return {}
-    first = known.mean().idxmin()
+    first = measured.mean().idxmin()
     cells = {}
-    for method, values in known.items():
+    for method, values in measured.items():
         mean, std = values.mean(), values.std(ddof=1)
         decimals = 2 if abs(mean) >= 10.0 else 3
         text = f"{mean:.{decimals}f}" + ("" if np.isnan(std) else f" ± {std:.{decimals}f}")
-        is_worse = method != first and p_value(values, known[first]) < SIGNIFICANCE
-        cells[str(method)] = _bold(text, method == first) + "†" * is_worse
+        is_worse = method != first and p_value(values, measured[first]) < SIGNIFICANCE
+        cells[str(method)] = bold(text, method == first) + "†" * is_worse
     return cells
-
-
-def _bold(text: str, is_bold: bool) -> str:
-    return f"**{text}**" if is_bold else text
 
 
 def _number(value: float, form: str) -> str:
@@ -183,3 +181,11 @@ def _number(value: float, form: str) -> str:
 
 def _p(value: float) -> str:
     return "not possible" if np.isnan(value) else "p < 0.0001" if value < 1e-4 else f"p = {value:.4f}"
+
+
+def main(options: argparse.Namespace) -> None:
+    rows = store_of(options.results).read()
+    if rows.empty:
+        sys.exit(f"there are no measurements in {options.results}: make them with `run`")
+    write_page(rows, options.output)
+    print(f"{len(rows)} results written to {options.output}")

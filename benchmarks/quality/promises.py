@@ -1,4 +1,4 @@
-"""What RIO promises, data set by data set: intervals that hold, and never worse than its base model or a plain GP."""
+"""The promises of RIO, data set by data set: intervals that hold, never worse than its base model or a plain GP."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pandas as pd
 
 from benchmarks.quality.protocol import DATASETS
 from benchmarks.quality.ranks import SIGNIFICANCE, p_value
-from experiments.rendering import markdown_table
+from lab.markdown import markdown_table
 
 PLAIN_GP = "GP"
 CROSS_FIT = "NN+RIO cross-fit"
@@ -50,7 +50,7 @@ def coverage_section(rows: pd.DataFrame) -> str:
     """By how many points the coverage of each of ours is off, on each data set."""
     lines = [
         [name, *(_off(rows[(rows.dataset == name) & (rows.method == method)]) for method in COVERED)]
-        for name in known_datasets(rows)
+        for name in measured_datasets(rows)
     ]
     return (
         "## Do intervals hold what they promise?\n\nCoverage of 68 / 90 / 95 % intervals less these levels, in points, "
@@ -75,7 +75,7 @@ def base_section(rows: pd.DataFrame) -> str:
     rmse, nlpd = (
         {
             name: rows[rows.dataset == name].pivot(index="run", columns="method", values=measure)
-            for name in known_datasets(rows)
+            for name in measured_datasets(rows)
         }
         for measure in ("rmse", "nlpd")
     )
@@ -91,19 +91,19 @@ def base_section(rows: pd.DataFrame) -> str:
 
 
 def noise_section(rows: pd.DataFrame) -> str:
-    """What is gained by noise that depends on the row, on each data set."""
+    """The gain by noise that depends on the row, on each data set."""
     lines = []
-    for name in known_datasets(rows):
+    for name in measured_datasets(rows):
         of_dataset = rows[rows.dataset == name]
         nlpd, crps = (of_dataset.pivot(index="run", columns="method", values=measure) for measure in ("nlpd", "crps"))
         if CONSTANT_NOISE in nlpd and CROSS_FIT in nlpd:
-            known = nlpd[[CROSS_FIT, CONSTANT_NOISE]].dropna()
+            both = nlpd[[CROSS_FIT, CONSTANT_NOISE]].dropna()
             lines.append(
                 [
                     name,
-                    _difference(known, CROSS_FIT, CONSTANT_NOISE),
-                    _ratio(crps.loc[known.index], CROSS_FIT, CONSTANT_NOISE),
-                    f"{int((abs(known[CROSS_FIT] - known[CONSTANT_NOISE]) > ROUNDING).sum())} of {len(known)}",
+                    _difference(both, CROSS_FIT, CONSTANT_NOISE),
+                    _ratio(crps.loc[both.index], CROSS_FIT, CONSTANT_NOISE),
+                    f"{int((abs(both[CROSS_FIT] - both[CONSTANT_NOISE]) > ROUNDING).sum())} of {len(both)}",
                 ]
             )
     if not lines:
@@ -134,6 +134,6 @@ def _mark(own: pd.Series, other: pd.Series) -> str:
     return "†" if (own - other).mean() > 0.0 else "‡"
 
 
-def known_datasets(rows: pd.DataFrame) -> list[str]:
-    known = set(rows.dataset)
-    return [name for name in DATASETS if name in known]
+def measured_datasets(rows: pd.DataFrame) -> list[str]:
+    present = set(rows.dataset)
+    return [name for name in DATASETS if name in present]

@@ -1,4 +1,4 @@
-"""Data sets, splits, and what is to be done: each method on each run, one row each, never twice."""
+"""Data sets, splits and tasks: each method on each run, one row each, never twice."""
 
 from __future__ import annotations
 
@@ -9,23 +9,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchmarks.quality.answers import Answer, Row, measured
-from experiments.datasets import DATASETS as PAPER_DATASETS
-from experiments.datasets import DataSet
-from experiments.runner import CACHE, Task, open_tasks
-from experiments.store import Store
-
-if TYPE_CHECKING:
-    from experiments.methods import Rows
+from lab.datasets import DATASETS as PAPER_DATASETS
+from lab.datasets import DataSet
+from lab.runs import CACHE, Rows, rows_of
+from lab.splits import held_out_rows
+from lab.store import Store
+from lab.tasks import Task, open_tasks
 
 Method = Callable[["Run"], Answer]
-
-HELD_OUT_SHARE = 0.2
-"""Of the training rows: for early stopping, or for calibration."""
 
 
 def without_copies(dataset: DataSet, n_rows: int) -> DataSet:
@@ -73,21 +68,12 @@ class Run:
         return cls(dataset, number, X[train], y[train], X[test], y[test], cache)
 
     def with_network(self, kind: str) -> Rows:
-        """The same rows with predictions of the paper's network, trained once; see `experiments.runs.rows_of`."""
-        from experiments.runs import rows_of
-
+        """The same rows with predictions of the paper's network, trained once; see `lab.runs.rows_of`."""
         return rows_of(self.dataset, self.number, kind, self.cache)
 
     def held_out(self) -> np.ndarray:
         """A random 20 % of the training rows, (n,) of bool."""
         return held_out_rows(len(self.y_train), self.number)
-
-
-def held_out_rows(n_rows: int, seed: int) -> np.ndarray:
-    """A random 20 % of the rows, (n,) of bool."""
-    held = np.zeros(n_rows, dtype=bool)
-    held[np.random.default_rng(seed).permutation(n_rows)[: round(HELD_OUT_SHARE * n_rows)]] = True
-    return held
 
 
 def store_of(path: Path) -> Store:
@@ -97,11 +83,11 @@ def store_of(path: Path) -> Store:
 def missing_tasks(
     groups: dict[str, dict[str, Method]], datasets: list[str], n_runs: int, methods: list[str], path: Path
 ) -> list[Task]:
-    """What has no row yet; the first runs of all data sets come first."""
+    """The tasks without a row; the first runs of all data sets come first."""
     tasks = [
         task
-        for group, known in groups.items()
-        for task in open_tasks(group, datasets, n_runs, [name for name in methods if name in known], store_of(path))
+        for group, names in groups.items()
+        for task in open_tasks(group, datasets, n_runs, [name for name in methods if name in names], store_of(path))
     ]
     return sorted(tasks, key=lambda task: (task.run, datasets.index(task.dataset)))
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.quality.answers import LEVELS, Answer, quantiles_of_intervals
 from benchmarks.quality.protocol import Method, Run
-from rio_uq import RIORegressor
+from lab.rio import fit, regressor
 
 
 def on_network(kind: str, *, use_validation: bool = False, **options: Any) -> Method:
@@ -25,13 +23,12 @@ def on_network(kind: str, *, use_validation: bool = False, **options: Any) -> Me
     use_validation : bool
         Tell RIO which training rows were the network's validation rows.
     **options
-        Of RIORegressor; with ``variant``, of RIORegressor.paper.
+        Of `lab.rio.regressor`.
     """
 
     def method(run: Run) -> Answer:
         rows = run.with_network(kind)
-        make = RIORegressor.paper if "variant" in options else RIORegressor
-        rio = make(random_state=run.number, n_jobs=1, **options)
+        rio = regressor(random_state=run.number, n_jobs=1, **options)
         held_out = rows.validation if use_validation else None
         began = time.perf_counter()
         fit(rio, rows.X_train, rows.y_train, y_pred=rows.pred_train, held_out=held_out)
@@ -50,13 +47,12 @@ def calibrated_on_network(calibration: str) -> Method:
     """
 
     def method(run: Run) -> Answer:
-        from benchmarks.quality.networks import hidden_layers
-        from experiments.base_models import PaperNetwork
+        from lab.base_models import PaperNetwork, hidden_layers
 
         began = time.perf_counter()
         held = run.held_out()
-        network = PaperNetwork(hidden_layers(run), run.number)
-        rio = RIORegressor(network, residuals="cross-fit", combine="average", random_state=run.number, n_jobs=1)
+        network = PaperNetwork(hidden_layers(run.dataset.name), run.number)
+        rio = regressor(network, residuals="cross-fit", combine="average", random_state=run.number, n_jobs=1)
         fit(rio, run.X_train[~held], run.y_train[~held])
         rio.calibrate(run.X_train[held], run.y_train[held], method=calibration)  # type: ignore[attr-defined]
         mean, std = rio.predict(run.X_test, return_std=True)
@@ -75,7 +71,7 @@ def cross_fit(make_model: Callable[[int], Any]) -> Method:
     def method(run: Run) -> Answer:
         began = time.perf_counter()
         model = make_model(run.number)
-        rio = RIORegressor(model, residuals="cross-fit", random_state=run.number, n_jobs=1)
+        rio = regressor(model, residuals="cross-fit", random_state=run.number, n_jobs=1)
         fit(rio, run.X_train, run.y_train)
         mean, std = rio.predict(run.X_test, return_std=True)
         return Answer(mean, time.perf_counter() - began, std)
@@ -86,14 +82,7 @@ def cross_fit(make_model: Callable[[int], Any]) -> Method:
 def plain_gp(run: Run) -> Answer:
     """No model: a GP of the inputs on the outcomes, with our defaults."""
     began = time.perf_counter()
-    rio = RIORegressor(target="outcome", kernel="input", random_state=run.number, n_jobs=1)
+    rio = regressor(target="outcome", kernel="input", random_state=run.number, n_jobs=1)
     fit(rio, run.X_train, run.y_train, y_pred=np.zeros(len(run.y_train)))
     mean, std = rio.predict(run.X_test, y_pred=np.zeros(len(run.y_test)), return_std=True)
     return Answer(mean, time.perf_counter() - began, std)
-
-
-def fit(rio: RIORegressor, X: np.ndarray, y: np.ndarray, **given: Any) -> None:
-    """Fit; the number of iterations is part of the settings, and reaching it no news."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        rio.fit(X, y, **given)

@@ -12,7 +12,8 @@ from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from benchmarks.quality.answers import LEVELS, QUANTILES, Answer, quantiles_of_intervals, variance_factor
-from benchmarks.quality.protocol import Method, Run, held_out_rows
+from benchmarks.quality.protocol import Method, Run
+from lab.splits import held_out_rows
 
 N_TREES = 300
 PATIENCE = 50
@@ -107,8 +108,8 @@ def ngboost(run: Run) -> Answer:
         Y_val=run.y_train[held],
         early_stopping_rounds=PATIENCE,
     )
-    found = model.pred_dist(run.X_test, max_iter=model.best_val_loss_itr)
-    return Answer(found.loc, time.perf_counter() - began, found.scale)
+    distribution = model.pred_dist(run.X_test, max_iter=model.best_val_loss_itr)
+    return Answer(distribution.loc, time.perf_counter() - began, distribution.scale)
 
 
 def quantile_forest(run: Run) -> Answer:

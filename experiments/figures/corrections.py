@@ -1,4 +1,4 @@
-"""What corrections do to predictions: their distribution, point by point, and how many of them help."""
+"""Corrections of predictions: their distribution, point by point, and how many of them help."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from experiments import predictions
-from experiments.datasets import DATASETS
 from experiments.figures.coverage import BOXES_ARE
 from experiments.figures.style import (
     MIN_WIDTH,
@@ -28,7 +27,8 @@ from experiments.figures.style import (
     panels,
     styled,
 )
-from experiments.store import Key
+from lab.datasets import DATASETS
+from lab.store import Key
 
 CORRECTIONS = ("RIO", "R+I", "R+O", "ours")
 MAX_DOTS = 3000
@@ -40,12 +40,12 @@ def first_runs(keys: list[Key], methods: tuple[str, ...]) -> dict[str, list[Key]
     Runs are random splits, so that the first is as good as any.
     """
     wanted = [key for key in keys if key[3] in methods]
-    found = {}
+    first_keys = {}
     for name in in_order((key[1] for key in wanted), DATASETS):
         of_dataset = [key for key in wanted if key[1] == name]
         first = min(key[2] for key in of_dataset)
-        found[name] = sorted((key for key in of_dataset if key[2] == first), key=lambda key: methods.index(key[3]))
-    return found
+        first_keys[name] = sorted((key for key in of_dataset if key[2] == first), key=lambda key: methods.index(key[3]))
+    return first_keys
 
 
 @styled

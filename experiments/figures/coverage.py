@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from experiments import predictions
-from experiments.datasets import DATASETS
 from experiments.figures.style import (
     COLOURS,
     Drawing,
@@ -21,7 +20,8 @@ from experiments.figures.style import (
     panels,
     styled,
 )
-from experiments.store import Key
+from lab.datasets import DATASETS
+from lab.store import Key
 from rio_uq import metrics
 
 BOXES_ARE = "Boxes: quartiles and median over runs; whiskers: within 1.5 boxes; dots: beyond."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 
-from experiments.datasets import DATASETS
 from experiments.figures.style import (
     COLOURS,
     MUTED,
@@ -19,6 +18,7 @@ from experiments.figures.style import (
     panels,
     styled,
 )
+from lab.datasets import DATASETS
 
 COMPARED = ("RIO", "SVGP", "ours")
 VISIBLE = 3.0

@@ -12,7 +12,7 @@ import pandas as pd
 from experiments import predictions as stored
 from experiments.figures import corrections, coverage, errors
 from experiments.figures.style import Drawing, base_of, in_order, save
-from experiments.store import Key
+from lab.store import Key
 
 LEVELS = (95, 90, 68)
 

@@ -9,16 +9,14 @@ larger mean std in all of them.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.figure import Figure
-from sklearn.exceptions import ConvergenceWarning
 
-from experiments.base_models import train_network
 from experiments.figures.style import OUTCOME_COLOUR, colour_of, new_figure, styled
-from rio_uq import RIORegressor
+from lab.base_models import train_network
+from lab.rio import fit, regressor
 
 SEED = 5
 NOISE, NOISE_BAD = 0.1, 0.5
@@ -68,19 +66,16 @@ def cases(seed: int = SEED) -> tuple[Case, Case]:
     good = train_network(X_good, y_good, HIDDEN_GOOD, seed)
     bad = train_network(np.tile(X_bad, (N_COPIES, 1)), np.tile(y_bad, N_COPIES), HIDDEN_BAD, seed)
     grid = np.linspace(0.0, 1.0, 400)
-    found = []
+    panels = []
     for title, network in (
         ("Good network: residuals have low variance", good),
         ("Bad network: residuals modelled with high uncertainty", bad),
     ):
-        rio = RIORegressor.paper(network, random_state=seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the paper stops at its number of iterations
-            rio.fit(X, y)
+        rio = fit(regressor(network, variant="RIO", random_state=seed), X, y)
         mean, std = rio.predict(grid[:, None], return_std=True)
         rows = np.column_stack([X, y])
-        found.append(Case(title, rows, grid, true_function(grid), network.predict(grid[:, None]), mean, std))
-    return found[0], found[1]
+        panels.append(Case(title, rows, grid, true_function(grid), network.predict(grid[:, None]), mean, std))
+    return panels[0], panels[1]
 
 
 @styled

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from PIL import Image
 
-from experiments.datasets import DATASETS
+from lab.datasets import DATASETS
+from lab.files import whole_file
 
 COLOURS = {
     "NN": "#000000",
@@ -76,10 +76,10 @@ class Drawing:
         return [name for name in DATASETS if name not in self.datasets]
 
 
-def in_order(names: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Names without repetition in the order of the known ones, then the others by alphabet."""
-    known, found = list(known), set(names)
-    return [name for name in known if name in found] + sorted(found.difference(known))
+def in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
+    """Names without repetition in a given order, then those that it lacks by alphabet."""
+    order, present = list(order), set(names)
+    return [name for name in order if name in present] + sorted(present.difference(order))
 
 
 def colour_of(method: str) -> str:
@@ -92,7 +92,7 @@ def base_of(methods: Iterable[str]) -> str:
 
 
 def outcome_label(dataset: str) -> str:
-    """What is predicted in a data set, with its unit where it has one."""
+    """The outcome of a data set, with its unit where it has one."""
     target = DATASETS[dataset].target if dataset in DATASETS else "outcome"
     return f"{target}, {UNITS[dataset]}" if dataset in UNITS else target
 
@@ -205,11 +205,6 @@ def save(figure: Figure, path: Path) -> None:
     figure.set_dpi(DPI)
     canvas.draw()
     image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        few = image.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    few = image.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    with whole_file(path) as partial:
         few.save(partial, format="PNG", optimize=True, dpi=(DPI, DPI))
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

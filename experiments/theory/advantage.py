@@ -30,10 +30,10 @@ import pandas as pd
 
 from experiments.theory.construction import KERNEL, Problem, Setting, draw_problem
 from experiments.theory.learner import (
+    conditioned,
     expected_error,
     fitted,
     generators,
-    known,
     prediction,
     weight_function,
 )
@@ -132,7 +132,7 @@ def _learner(problem: Problem, hyperparameters: str, psi: np.ndarray, alpha: flo
     if hyperparameters == "fitted":
         return fitted(KERNEL, rows, targets)
     noise = {"real": setting.noise, "apparent": setting.apparent_noise(delta)}[hyperparameters]
-    return known(KERNEL, setting.theta(alpha), noise, rows, targets)
+    return conditioned(KERNEL, setting.theta(alpha), noise, rows, targets)
 
 
 def _errors(
@@ -157,12 +157,12 @@ def _errors(
             "nn": alpha + problem.setting.complexity - delta,
             "gp_nn": _error_on_f(problem, both, alpha) + problem.setting.complexity - delta,
         }
-    found = {"alpha": alpha, "delta": delta}
+    entry = {"alpha": alpha, "delta": delta}
     for errors, suffix in ((measured, ""), (limits, "_limit")):
-        found |= {name + suffix: error for name, error in errors.items()}
-        found["beyond_delta" + suffix] = errors["gp"] - errors["gp_nn"] - delta
-        found["beyond_network" + suffix] = errors["nn"] - errors["gp_nn"]
-    return found
+        entry |= {name + suffix: error for name, error in errors.items()}
+        entry["beyond_delta" + suffix] = errors["gp"] - errors["gp_nn"] - delta
+        entry["beyond_network" + suffix] = errors["nn"] - errors["gp_nn"]
+    return entry
 
 
 def _error_on_f(problem: Problem, learner: Posterior, alpha: float) -> float:

@@ -50,7 +50,7 @@ class Setting:
         return np.log([alpha, self.lengthscale])
 
     def apparent_noise(self, delta: float = 0.0) -> float:
-        """What a GP that cannot tell g from noise takes for the noise variance."""
+        """The noise variance that a GP finds which cannot tell g from noise."""
         return self.noise + self.complexity - delta
 
 

@@ -62,12 +62,12 @@ def draw_advantage(errors: pd.DataFrame, limits: pd.DataFrame, on_f: pd.DataFram
 
 def _draw_errors(axis: Axes, errors: pd.DataFrame) -> None:
     alpha = min(advantage.ALPHAS)
-    found = summarize(errors[(errors["alpha"] == alpha) & (errors["hyperparameters"] == "apparent")], "delta")
-    share = found.mean.index / advantage.SETTING.complexity
+    summary = summarize(errors[(errors["alpha"] == alpha) & (errors["hyperparameters"] == "apparent")], "delta")
+    share = summary.mean.index / advantage.SETTING.complexity
     styles = {"gp": ("GP", "s", BLUE), "nn": ("network", "^", ORANGE), "gp_nn": ("network + GP", "o", RED)}
     for name, (label, marker, colour) in styles.items():
-        _points(axis, share, found, name, marker, colour, label)
-        axis.plot(share, found.mean[name + "_limit"], "--", color=colour, linewidth=1)
+        _points(axis, share, summary, name, marker, colour, label)
+        axis.plot(share, summary.mean[name + "_limit"], "--", color=colour, linewidth=1)
     axis.plot([], [], "--", color=BLACK, linewidth=1, label="lemmas, ε → 0")
     axis.set(title=f"Errors on h (α = {alpha}, apparent noise)", ylabel="mean squared error")
     _share_axis(axis)
@@ -82,24 +82,24 @@ def _draw_differences(axis: Axes, errors: pd.DataFrame, name: str) -> None:
     axis.axhline(0.0, color=BLACK, linewidth=1)
     for alpha, choice in product(advantage.ALPHAS, advantage.HYPERPARAMETERS):
         shift, marker, colour = styles[choice]
-        found = summarize(errors[(errors["alpha"] == alpha) & (errors["hyperparameters"] == choice)], "delta")
-        share = found.mean.index / advantage.SETTING.complexity
+        summary = summarize(errors[(errors["alpha"] == alpha) & (errors["hyperparameters"] == choice)], "delta")
+        share = summary.mean.index / advantage.SETTING.complexity
         label, face = f"{labels[choice]}, α = {alpha:g}", colour if alpha < 1.0 else "white"
-        _points(axis, share + shift, found, name, marker, colour, label, face=face)
+        _points(axis, share + shift, summary, name, marker, colour, label, face=face)
         if choice == "fitted":
-            axis.plot(share + shift, found.mean[name], ":", color=colour, linewidth=1)
+            axis.plot(share + shift, summary.mean[name], ":", color=colour, linewidth=1)
         else:
-            axis.plot(share, found.mean[name + "_limit"], "--", color=colour, linewidth=1)
+            axis.plot(share, summary.mean[name + "_limit"], "--", color=colour, linewidth=1)
     _share_axis(axis)
 
 
 def _draw_change(axis: Axes, limits: pd.DataFrame) -> None:
-    found = summarize(limits, "half_period")
-    distance = found.mean.index / advantage.SETTING.lengthscale
+    summary = summarize(limits, "half_period")
+    distance = summary.mean.index / advantage.SETTING.lengthscale
     measured = r"measured, largest $|\bar{h}_\mathrm{GP} - \bar{f}_\mathrm{GP}|$"
-    _points(axis, distance, found, "change", "o", RED, measured, line="-")
-    _points(axis, distance, found, "bound", "s", BLUE, r"lemma, largest $\sigma_g\Sigma_i |w_i - w_{n+i}|$", line="-")
-    proportional = found.mean["change"].iloc[0] * distance / distance[0]
+    _points(axis, distance, summary, "change", "o", RED, measured, line="-")
+    _points(axis, distance, summary, "bound", "s", BLUE, r"lemma, largest $\sigma_g\Sigma_i |w_i - w_{n+i}|$", line="-")
+    proportional = summary.mean["change"].iloc[0] * distance / distance[0]
     axis.plot(distance, proportional, ":", color=BLACK, linewidth=1, label="proportional to |v|")
     axis.set(xscale="log", yscale="log", xlabel="|v| / lengthscale", ylabel="ε: change of the prediction due to g")
     _plain_numbers(axis.xaxis, [1.0])
@@ -109,15 +109,15 @@ def _draw_change(axis: Axes, limits: pd.DataFrame) -> None:
 
 
 def _draw_limit(axis: Axes, limits: pd.DataFrame) -> None:
-    found = summarize(limits, "half_period")
-    distance = found.mean.index / advantage.SETTING.lengthscale
-    limit, width = found.mean["beyond_delta_limit"], _lemma_width(found.mean)
+    summary = summarize(limits, "half_period")
+    distance = summary.mean.index / advantage.SETTING.lengthscale
+    limit, width = summary.mean["beyond_delta_limit"], _lemma_width(summary.mean)
     band = {"color": BLUE, "alpha": 0.15, "linewidth": 0, "label": "lemmas, at the measured ε"}
     axis.fill_between(distance, limit - width, limit + width, **band)
     axis.plot(distance, limit, "--", color=BLUE, linewidth=1, label="lemmas, ε → 0")
-    _points(axis, distance, found, "beyond_delta", "o", RED, "measured")
+    _points(axis, distance, summary, "beyond_delta", "o", RED, "measured")
     axis.axhline(0.0, color=BLACK, linewidth=1)
-    spread = float((np.abs(found.mean["beyond_delta"] - limit) + 2.0 * found.error["beyond_delta"]).max())
+    spread = float((np.abs(summary.mean["beyond_delta"] - limit) + 2.0 * summary.error["beyond_delta"]).max())
     axis.set_ylim(limit.mean() - 2.0 * spread, limit.mean() + 2.0 * spread)
     alpha, share = limits["alpha"].iloc[0], limits["delta"].iloc[0] / advantage.SETTING.complexity
     axis.set(xscale="log", xlabel="|v| / lengthscale", ylabel=BEYOND_DELTA)
@@ -139,11 +139,11 @@ def _lemma_width(mean: pd.DataFrame) -> pd.Series:
 
 def _draw_trace_formula(axis: Axes, on_f: pd.DataFrame) -> None:
     for alpha, colour, marker in ((1.0, BLUE, "s"), (0.25, RED, "o")):
-        found = summarize(on_f[on_f["alpha"] == alpha], "n")
-        n, name = found.mean.index, "$f$" if alpha == 1.0 else f"$r_f$ (α = {alpha:g})"
-        _points(axis, n, found, "error", marker, colour, f"measured on {name}")
-        axis.plot(n, found.mean["trace"], "-", color=colour, linewidth=1, label=f"trace formula, {name}")
-        axis.plot(n, found.mean["posterior_variance"], "x", color=BLACK, markersize=4, zorder=5)
+        summary = summarize(on_f[on_f["alpha"] == alpha], "n")
+        n, name = summary.mean.index, "$f$" if alpha == 1.0 else f"$r_f$ (α = {alpha:g})"
+        _points(axis, n, summary, "error", marker, colour, f"measured on {name}")
+        axis.plot(n, summary.mean["trace"], "-", color=colour, linewidth=1, label=f"trace formula, {name}")
+        axis.plot(n, summary.mean["posterior_variance"], "x", color=BLACK, markersize=4, zorder=5)
     axis.plot([], [], "x", color=BLACK, markersize=4, label="mean posterior variance")
     axis.set(xscale="log", yscale="log", xlabel="training rows", ylabel="mean squared error")
     _plain_numbers(axis.yaxis, [1.0, 2.0, 5.0])
@@ -211,11 +211,11 @@ def _draw_by_share(
     axis: Axes, results: pd.DataFrame, colours: dict[float, str], name: str, optimal: str | None
 ) -> None:
     for (alpha, colour), marker in zip(colours.items(), "ovsD", strict=True):
-        found = summarize(results[results["alpha"] == alpha], "delta")
-        share = found.mean.index / uncertainty.SETTING.complexity
-        _points(axis, share, found, name, marker, colour, f"α = {alpha:g}", line="-")
+        summary = summarize(results[results["alpha"] == alpha], "delta")
+        share = summary.mean.index / uncertainty.SETTING.complexity
+        _points(axis, share, summary, name, marker, colour, f"α = {alpha:g}", line="-")
         if optimal is not None:
-            axis.plot(share, found.mean[optimal], "--", color=colour, linewidth=1)
+            axis.plot(share, summary.mean[optimal], "--", color=colour, linewidth=1)
     _share_axis(axis)
 
 
@@ -247,10 +247,10 @@ def draw_io_kernel(results: pd.DataFrame) -> Figure:
 def _draw_kernels(axis: Axes, results: pd.DataFrame, by: str, kinds: tuple[str, ...]) -> None:
     styles = {"io": ("I/O", "o", RED), "input": ("input", "s", BLUE), "output": ("output", "^", GREEN)}
     for choice, kind in product(io_kernel.HYPERPARAMETERS, kinds):
-        found = summarize(results[results["hyperparameters"] == choice], by)
+        summary = summarize(results[results["hyperparameters"] == choice], by)
         label, marker, colour = styles[kind]
         face, line = (colour, "-") if choice == "fitted" else ("white", "--")
-        _points(axis, found.mean.index, found, kind, marker, colour, f"{label}, {choice}", face=face, line=line)
+        _points(axis, summary.mean.index, summary, kind, marker, colour, f"{label}, {choice}", face=face, line=line)
     axis.set(xscale="log", yscale="log")
     _plain_numbers(axis.yaxis, [1.0, 2.0, 5.0])
     _plain_numbers(axis.xaxis, [1.0, 3.0])
@@ -284,7 +284,7 @@ def _figure(n_rows: int, n_columns: int, *, height: float) -> Iterator[tuple[Fig
 def _points(
     axis: Axes,
     x: pd.Index,
-    found: Summary,
+    summary: Summary,
     name: str,
     marker: str,
     colour: str,
@@ -295,4 +295,4 @@ def _points(
 ) -> None:
     """Means of a column with error bars."""
     style = {"color": colour, "markerfacecolor": face or colour, "linewidth": 1.3, "elinewidth": 1.0, "label": label}
-    axis.errorbar(x, found.mean[name], yerr=2.0 * found.error[name], fmt=marker + line, **style)
+    axis.errorbar(x, summary.mean[name], yerr=2.0 * summary.error[name], fmt=marker + line, **style)

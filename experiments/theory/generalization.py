@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.theory.construction import KERNEL, Setting
-from experiments.theory.learner import generators, known, prediction, prior_draws
+from experiments.theory.learner import conditioned, generators, prediction, prior_draws
 from rio_uq.gp.posterior import predict
 
 SETTING = Setting()
@@ -47,7 +47,7 @@ def generalization_on_f(
             xi = rng.normal(scale=np.sqrt(setting.noise), size=n)
             for alpha in alphas:
                 psi, expansion = np.sqrt(alpha) * f, eigenfunctions[alpha]
-                learner = known(KERNEL, expansion.theta, setting.noise, rows[:n], psi[:n] + xi)
+                learner = conditioned(KERNEL, expansion.theta, setting.noise, rows[:n], psi[:n] + xi)
                 lines.append(
                     {
                         "repeat": repeat,

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from experiments.theory.learner import fitted, generators, known, prediction, prior_draws
+from experiments.theory.learner import conditioned, fitted, generators, prediction, prior_draws
 from rio_uq.gp.kernels.io import Kernel, io_kernel
 from rio_uq.gp.posterior import Posterior
 
@@ -104,7 +104,7 @@ class Problem:
         rows, targets = self.rows[:n], (self.signal + self.noise)[:n]
         if hyperparameters == "fitted":
             return fitted(kernel, rows, targets)
-        return known(kernel, *self.setting.parameters(kind), rows, targets)
+        return conditioned(kernel, *self.setting.parameters(kind), rows, targets)
 
     def error(self, learner: Posterior) -> float:
         n = self.setting.n
@@ -142,6 +142,6 @@ def errors_of_kernels(
             problem = draw_problem(setting, rng)
             for choice in hyperparameters:
                 errors = {kind: problem.error(problem.learner(kind, choice)) for kind in KINDS}
-                given = {"n": setting.n, "noise": setting.noise, "output_share": setting.output_share}
-                lines.append({"repeat": repeat, "hyperparameters": choice, **given, **errors})
+                sizes = {"n": setting.n, "noise": setting.noise, "output_share": setting.output_share}
+                lines.append({"repeat": repeat, "hyperparameters": choice, **sizes, **errors})
     return pd.DataFrame(lines)

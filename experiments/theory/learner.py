@@ -7,10 +7,11 @@ import numpy as np
 from rio_uq.gp.backend.linalg import BASE_JITTER, cholesky
 from rio_uq.gp.inference import exact
 from rio_uq.gp.kernels.io import Kernel
+from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import Posterior, predict_mean
-from rio_uq.gp.rows import Rows
+from rio_uq.gp.settings import Settings
 from rio_uq.gp.starts import Scales, bounds_of, rio_start
-from rio_uq.gp.training import Settings, train
+from rio_uq.gp.training import train
 
 EXACT = Settings(inference="exact")
 
@@ -20,9 +21,9 @@ def generators(seed: int, repeats: int) -> list[np.random.Generator]:
     return [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(repeats)]
 
 
-def known(kernel: Kernel, theta: np.ndarray, noise: float, rows: np.ndarray, targets: np.ndarray) -> Posterior:
-    """The GP that knows its log-parameters and its noise variance."""
-    return exact.posterior(kernel, theta, np.log([noise]), Rows(rows, targets[:, None]))
+def conditioned(kernel: Kernel, theta: np.ndarray, noise: float, rows: np.ndarray, targets: np.ndarray) -> Posterior:
+    """The GP with known log-parameters and noise variance, conditioned on the rows."""
+    return exact.posterior(kernel, theta, np.log([noise]), Observations(rows, targets[:, None]))
 
 
 def fitted(kernel: Kernel, rows: np.ndarray, targets: np.ndarray) -> Posterior:
@@ -35,7 +36,7 @@ def fitted(kernel: Kernel, rows: np.ndarray, targets: np.ndarray) -> Posterior:
     scales = Scales(rows.std(axis=0), mean_square, mean_square, prediction=0.0)
     starts, bounds = [rio_start(kernel, 1, scales)], bounds_of(kernel, 1, scales)
     unused = np.random.default_rng(0)  # the exact GP draws nothing
-    return train(kernel, Rows(rows, targets[:, None]), starts, bounds, EXACT, unused).posterior
+    return train(kernel, Observations(rows, targets[:, None]), starts, bounds, EXACT, unused).posterior
 
 
 def prediction(posterior: Posterior, rows: np.ndarray) -> np.ndarray:
@@ -53,7 +54,7 @@ def prior_draws(
 
 def weight_function(posterior: Posterior, rows: np.ndarray) -> np.ndarray:
     """The linear smoother's weights w(x) = (K + σ²I)⁻¹ k(x): predictions are w(x)ᵀ y. Shape (training rows, rows)."""
-    (reducer,) = posterior.reducers
+    (reducer,) = posterior.variance_factors
     cross = posterior.kernel.matrix(posterior.theta, posterior.points, rows)
     return np.asarray(reducer.T @ (reducer @ cross))
 

@@ -19,6 +19,7 @@ from experiments.theory.generalization import generalization_on_f
 from experiments.theory.io_kernel import errors_of_kernels
 from experiments.theory.summary import Summary, plus_minus, summarize
 from experiments.theory.uncertainty import correlations, uncertainty_of_networks
+from lab.markdown import markdown_table
 
 REPEATS = 100
 """As many take about two minutes on one core."""
@@ -82,21 +83,21 @@ def run(folder: Path, repeats: int = REPEATS, seed: int = 0) -> str:
 def describe_advantage(errors: pd.DataFrame, limits: pd.DataFrame, on_f: pd.DataFrame) -> str:
     """Theorem 1 in Markdown, from the results of its three experiments."""
     setting = advantage.SETTING
-    found = summarize(errors, ["hyperparameters", "alpha", "delta"])
+    summary = summarize(errors, ["hyperparameters", "alpha", "delta"])
     lines = []
     for alpha in advantage.ALPHAS:
         for share in advantage.SHARES:
             keys = [(choice, alpha, share * setting.complexity) for choice in advantage.HYPERPARAMETERS]
-            cells = [_cell(found, keys[1], name) for name in ("gp", "nn", "gp_nn")]
-            cells += [_cell(found, key, "beyond_delta") for key in keys]
-            cells += [_cell(found, keys[-1], "beyond_network")]
+            cells = [_cell(summary, keys[1], name) for name in ("gp", "nn", "gp_nn")]
+            cells += [_cell(summary, key, "beyond_delta") for key in keys]
+            cells += [_cell(summary, keys[-1], "beyond_network")]
             lines.append([f"{alpha:g}", _number(share, 2), *cells])
     header = ["α", "δ/σ_g²", "E_GP", "E_NN", "E_GP+NN"]
     header += [f"E_GP − E_GP+NN − δ, {label}" for label in ("real noise", "apparent noise", "fitted")]
     table = _table([*header, "E_NN − E_GP+NN, fitted"], lines)
-    learnt = found.mean.index.get_level_values("delta") >= 0.0
-    real = found.mean.loc["real", "beyond_delta_limit"].min()
-    apparent = found.mean.loc[("apparent", 1.0, -setting.complexity), "beyond_delta_limit"]
+    learnt = summary.mean.index.get_level_values("delta") >= 0.0
+    real = summary.mean.loc["real", "beyond_delta_limit"].min()
+    apparent = summary.mean.loc[("apparent", 1.0, -setting.complexity), "beyond_delta_limit"]
     return f"""### Theorem 1: advantage of fitting residuals
 
 Outcomes are y = f + g + ξ on the unit square. f is a draw of a GP with an RBF kernel (variance 1, lengthscale \
@@ -110,12 +111,12 @@ lengthscale and noise variance by maximum likelihood. The errors in columns 3 to
 
 {table}
 
-- δ ≥ 0, the network has learnt some of g or nothing: E_GP − E_GP+NN − δ {_verdict(found, "beyond_delta", learnt)}
-- δ < 0, it has added complexity: E_GP − E_GP+NN − δ {_verdict(found, "beyond_delta", ~learnt)} The proof takes both \
+- δ ≥ 0, the network has learnt some of g or nothing: E_GP − E_GP+NN − δ {_verdict(summary, "beyond_delta", learnt)}
+- δ < 0, it has added complexity: E_GP − E_GP+NN − δ {_verdict(summary, "beyond_delta", ~learnt)} The proof takes both \
 GPs at the real noise variance; the limit that its lemmas give is then nowhere below {_number(real)}. At the apparent \
 one a GP smooths residuals with added complexity more than it smooths h, and the limit is {_number(apparent)} at α = 1 \
 and δ = −σ_g²: the theorem's first inequality needs δ ≥ 0 there.
-- All cases: E_NN − E_GP+NN {_verdict(found, "beyond_network")}
+- All cases: E_NN − E_GP+NN {_verdict(summary, "beyond_network")}
 - {_noise(errors)}
 - {_indistinguishability(limits)}
 - {_trace(on_f)}"""
@@ -198,12 +199,12 @@ def describe_io_kernel(results: pd.DataFrame) -> str:
         beyond_input=results["input"] - results["io"], beyond_output=results["output"] - results["io"]
     )
     keys = ["n", "noise", "output_share"]
-    found = summarize(results, ["hyperparameters", *keys])
+    summary = summarize(results, ["hyperparameters", *keys])
     lines = []
     for setting in io_kernel.SETTINGS:
         at = (setting.n, setting.noise, setting.output_share)
         cells = [
-            _cell(found, (choice, *at), name)
+            _cell(summary, (choice, *at), name)
             for choice in io_kernel.HYPERPARAMETERS
             for name in ("io", "beyond_input", "beyond_output")
         ]
@@ -222,13 +223,13 @@ hyperparameters and one kernel takes the other part for noise; fitted ones are t
 
 {_table(header, lines)}
 
-- E_I − E_I/O {_verdict(found, "beyond_input")}
-- E_O − E_I/O {_verdict(found, "beyond_output")}"""
+- E_I − E_I/O {_verdict(summary, "beyond_input")}
+- E_O − E_I/O {_verdict(summary, "beyond_output")}"""
 
 
-def _verdict(found: Summary, name: str, chosen: np.ndarray | slice = slice(None)) -> str:
+def _verdict(summary: Summary, name: str, chosen: np.ndarray | slice = slice(None)) -> str:
     """In how many of the chosen cases a difference is positive, zero within two standard errors, or negative."""
-    mean, error = found.mean[name][chosen], found.error[name][chosen]
+    mean, error = summary.mean[name][chosen], summary.error[name][chosen]
     higher, lower = mean > 2.0 * error, mean < -2.0 * error
     text = f"is positive by more than two standard errors in {higher.sum()} of {len(mean)} cases"
     text += f", zero within them in {(~higher & ~lower).sum()}, negative in {lower.sum()}"
@@ -239,15 +240,15 @@ def _verdict(found: Summary, name: str, chosen: np.ndarray | slice = slice(None)
 
 
 def _case(names: Iterable[str], key: tuple[Any, ...]) -> str:
-    given = dict(zip(names, key, strict=True))
-    if "delta" in given:
-        share = given["delta"] / advantage.SETTING.complexity
-        return f"{given['hyperparameters']}, α = {given['alpha']:g}, δ = {_number(share, 2)} σ_g²"
-    return f"{given['hyperparameters']}, n = {given['n']}, noise {given['noise']:g}, share {given['output_share']:g}"
+    case = dict(zip(names, key, strict=True))
+    if "delta" in case:
+        share = case["delta"] / advantage.SETTING.complexity
+        return f"{case['hyperparameters']}, α = {case['alpha']:g}, δ = {_number(share, 2)} σ_g²"
+    return f"{case['hyperparameters']}, n = {case['n']}, noise {case['noise']:g}, share {case['output_share']:g}"
 
 
-def _cell(found: Summary, key: tuple[Any, ...], name: str) -> str:
-    return f"{_number(found.mean.loc[key, name])} ± {_number(found.error.loc[key, name])}"
+def _cell(summary: Summary, key: tuple[Any, ...], name: str) -> str:
+    return f"{_number(summary.mean.loc[key, name])} ± {_number(summary.error.loc[key, name])}"
 
 
 def _number(value: float, digits: int = 4) -> str:
@@ -255,5 +256,4 @@ def _number(value: float, digits: int = 4) -> str:
 
 
 def _table(header: list[str], lines: list[list[str]]) -> str:
-    rows = [header, ["---"] * len(header), *lines]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return markdown_table(header, lines).rstrip("\n")

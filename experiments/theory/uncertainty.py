@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.theory.construction import KERNEL, Setting, draw_problem
-from experiments.theory.learner import fitted, generators, known
+from experiments.theory.learner import conditioned, fitted, generators
 from rio_uq.gp.posterior import predict
 
 SETTING = Setting()
@@ -48,7 +48,7 @@ def uncertainty_of_networks(
             for delta in np.multiply(shares, setting.complexity):
                 residual = np.add(*problem.remainder(alpha, delta)) + problem.noise
                 learner = fitted(KERNEL, train, residual[problem.train])
-                optimal = known(
+                optimal = conditioned(
                     KERNEL, setting.theta(alpha), setting.apparent_noise(delta), train, residual[problem.train]
                 )
                 latent, noise = float(predict(learner, test)[1].mean()), float(learner.noise_variance[0])

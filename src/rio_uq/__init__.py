@@ -3,15 +3,18 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rio_uq._base.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from rio_uq import features, metrics, mlflow, models, onnx, plots, report, rows
     from rio_uq._base.errors import FormatError
-    from rio_uq.regressor import RIORegressor
-    from rio_uq.storage.regressor import load
+    from rio_uq.options import Training
+    from rio_uq.regressor import RIORegressor, load
 
 __all__ = [
     "FormatError",
     "RIORegressor",
+    "Training",
     "features",
     "load",
     "metrics",
@@ -22,9 +25,9 @@ __all__ = [
     "report",
     "rows",
 ]
-__version__ = "0.1.0"
 
-_HOMES = {"FormatError": "_base.errors", "RIORegressor": "regressor", "load": "storage.regressor"}
+
+_HOMES = {"FormatError": "_base.errors", "RIORegressor": "regressor", "Training": "options", "load": "regressor"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,14 +1,20 @@
-"""The options of RIORegressor: what is allowed, and the settings of the paper."""
+"""The options of RIORegressor: their values, checked, and the settings of the paper."""
 
 from __future__ import annotations
 
 import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 
 from rio_uq._base.checks import check_choice, check_count, check_finite, check_flag, to_numeric
 from rio_uq.gp.inducing import METHODS
 from rio_uq.gp.kernels.terms import FAMILIES
-from rio_uq.gp.training import Settings
+from rio_uq.gp.settings import Settings
 
 CHOICES = {
     "target": ("residual", "outcome"),
@@ -16,9 +22,11 @@ CHOICES = {
     "residuals": ("auto", "in-sample", "cross-fit"),
     "combine": ("refit", "average"),
     "inference": ("auto", "exact", "sparse", "svgp"),
+    "noise": ("constant", "io"),
+}
+TRAINING_CHOICES = {
     "starts": ("auto", "rio", "unit"),
     "prior": ("weak", "flat"),
-    "noise": ("constant", "io"),
     "dtype": ("float64", "float32"),
 }
 
@@ -31,49 +39,198 @@ PAPER_VARIANTS = {
     "SVGP": ("outcome", "input"),
 }
 
+
+class Training(BaseEstimator):
+    """How the GP is trained: options that few users need, for ``RIORegressor(training=...)``.
+
+    A dict of them will do as well. `sklearn.model_selection.GridSearchCV` finds them as ``training__starts`` and so on.
+
+    Parameters
+    ----------
+    starts : {"auto", "rio", "unit"}
+        Where the optimiser starts. "auto" tries two starts, one that believes in the model and one that does not, and
+        keeps the better optimum; "rio" is the first of them; "unit" has all hyperparameters at one.
+    n_restarts : int
+        Random starts in addition.
+    prior : {"weak", "flat"}
+        On the logarithms of lengthscales and noise. "weak" settles what the data leave open, which with few rows and
+        many features keeps the GP from memorising; "flat" maximises the likelihood alone.
+    inducing : {"greedy", "kmeans", "random", "first"} or array of shape (m, d + q)
+        How inducing points are chosen, or the points themselves as rows of standardised features and predictions.
+    optimize_inducing : bool
+        Whether they move with the hyperparameters.
+    time_budget : float or None
+        Seconds for training once a start is found, for ``n_inducing="auto"``: no more points are chosen than one thread
+        of an ordinary processor has the time for. It is an estimate, made without a clock, so that the same data give
+        the same result. It does nothing in exact inference.
+    standardize_output : bool
+        Whether the GP works on standardised residuals and predictions; features are standardised always.
+    sample_rows : int
+        Rows that hyperparameters, inducing points and noise are learnt from, drawn at random, where X is not in memory
+        and has more of them.
+    dtype : {"float64", "float32"}
+        Precision of the work on rows in sparse inference; "float32" is faster and less exact.
+    low_memory : bool
+        Recompute kernel matrices instead of keeping them: sparse inference in memory that does not grow with the rows.
+
+    Examples
+    --------
+    >>> from rio_uq import RIORegressor, Training
+    >>> RIORegressor(training=Training(starts="rio")).get_params()["training__starts"]
+    'rio'
+    """
+
+    def __init__(
+        self,
+        *,
+        starts: str = "auto",
+        n_restarts: int = 0,
+        prior: str = "weak",
+        inducing: Any = "greedy",
+        optimize_inducing: bool = False,
+        time_budget: float | None = None,
+        standardize_output: bool = True,
+        sample_rows: int = 20_000,
+        dtype: str = "float64",
+        low_memory: bool = False,
+    ) -> None:
+        self.starts = starts
+        self.n_restarts = n_restarts
+        self.prior = prior
+        self.inducing = inducing
+        self.optimize_inducing = optimize_inducing
+        self.time_budget = time_budget
+        self.standardize_output = standardize_output
+        self.sample_rows = sample_rows
+        self.dtype = dtype
+        self.low_memory = low_memory
+
+    @classmethod
+    def of(cls, training: Any) -> Training:
+        """From the option ``training``: None, a dict or a Training."""
+        if isinstance(training, Training):
+            return training
+        if training is None:
+            return cls()
+        if not isinstance(training, Mapping):
+            raise TypeError(f"training has to be None, a Training or a dict of its options; got {training!r}")
+        names = list(cls().get_params())
+        for name in training:
+            check_choice(name, "each option in training", names)
+        return cls(**training)
+
+
 PAPER_SETTINGS: dict[str, Any] = {
     "input_kernel": "rbf",
     "output_kernel": "rbf",
     "residuals": "in-sample",
     "inference": "sparse",
     "n_inducing": 50,
-    "inducing": "first",
-    "optimize_inducing": True,
-    "standardize_output": False,
-    "starts": "unit",
-    "prior": "flat",
     "noise": "constant",
     "max_iter": 1000,
     "tol": 2.2e-9,  # SciPy's default for L-BFGS-B
 }
+PAPER_TRAINING: dict[str, Any] = {
+    "starts": "unit",
+    "prior": "flat",
+    "inducing": "first",
+    "optimize_inducing": True,
+    "standardize_output": False,
+}
 
 
-def check_options(params: dict[str, Any]) -> None:
-    """Raise an error that names the option, what it may be, and what it was."""
-    for name, known in CHOICES.items():
-        check_choice(params[name], name, known)
-    for name in ("input_kernel", "output_kernel"):
-        if not isinstance(params[name], str):
-            raise ValueError(f"{name} has to be a string such as 'rbf' or 'rbf+linear'; got {params[name]!r}")
-        for family in params[name].split("+"):
-            check_choice(family, f"each part of {name}", FAMILIES)
-    if isinstance(params["inducing"], str):
-        check_choice(params["inducing"], "inducing", METHODS)
-    if isinstance(params["cv"], numbers.Integral):
-        check_count(params["cv"], "cv", at_least=2)
-    _check_number_of_points(params["n_inducing"], params["time_budget"])
-    check_count(params["sample_rows"], "sample_rows", at_least=100)
-    check_count(params["n_restarts"], "n_restarts", at_least=0)
-    check_count(params["max_iter"], "max_iter", at_least=1)
-    if not isinstance(params["tol"], numbers.Real) or not 0.0 < float(params["tol"]) < 1.0:
-        raise ValueError(f"tol has to be a number between 0 and 1; got {params['tol']!r}")
-    for name in ("ard", "optimize_inducing", "standardize_output", "low_memory"):
-        check_flag(params[name], name)
-    if not isinstance(params["verbose"], bool | numbers.Integral):
-        raise ValueError(f"verbose has to be True or False; got {params['verbose']!r}")
-    n_jobs = params["n_jobs"]
-    if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
-        raise ValueError(f"n_jobs has to be None, a positive number of threads, or -1 for all; got {n_jobs!r}")
+def paper_parameters(variant: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of RIORegressor in the paper's settings; further options take precedence."""
+    check_choice(variant, "variant", PAPER_VARIANTS)
+    for name in {"target", "kernel"} & set(options):
+        raise ValueError(f"{name} follows from the variant: choose one of {', '.join(PAPER_VARIANTS)} instead")
+    target, kernel = PAPER_VARIANTS[variant]
+    training = options.get("training")
+    if training is None or isinstance(training, Mapping):
+        training = Training.of({**PAPER_TRAINING, **(training or {})})
+    return {**PAPER_SETTINGS, **options, "target": target, "kernel": kernel, "training": training}
+
+
+@dataclass(frozen=True)
+class Options:
+    """The parameters of a RIORegressor, checked; see there."""
+
+    estimator: Any
+    target: str
+    kernel: str
+    input_kernel: str
+    output_kernel: str
+    ard: bool
+    features: Any
+    residuals: str
+    cv: Any
+    combine: str
+    inference: str
+    n_inducing: int | str
+    noise: str
+    max_iter: int
+    tol: float
+    training: Training
+    n_jobs: int | None
+    random_state: Any
+    verbose: bool
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Options:
+        """From parameters by name; a ValueError or TypeError says what an option may be, and what it was."""
+        options = cls(**{**parameters, "training": Training.of(parameters["training"])})
+        options._check()
+        return options
+
+    @classmethod
+    def names(cls) -> list[str]:
+        return [field.name for field in fields(cls)]
+
+    @property
+    def is_residual(self) -> bool:
+        """Whether the GP is fitted to residuals, not outcomes."""
+        return self.target == "residual"
+
+    def new_seed(self) -> int:
+        """A seed from ``random_state``."""
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def new_rng(self) -> np.random.Generator:
+        return np.random.default_rng(self.new_seed())
+
+    def _check(self) -> None:
+        for name, choices in CHOICES.items():
+            check_choice(getattr(self, name), name, choices)
+        for name in ("input_kernel", "output_kernel"):
+            families = getattr(self, name)
+            if not isinstance(families, str):
+                raise ValueError(f"{name} has to be a string such as 'rbf' or 'rbf+linear'; got {families!r}")
+            for family in families.split("+"):
+                check_choice(family, f"each part of {name}", FAMILIES)
+        if isinstance(self.cv, numbers.Integral):
+            check_count(self.cv, "cv", at_least=2)
+        check_count(self.max_iter, "max_iter", at_least=1)
+        if not isinstance(self.tol, numbers.Real) or not 0.0 < float(self.tol) < 1.0:
+            raise ValueError(f"tol has to be a number between 0 and 1; got {self.tol!r}")
+        check_flag(self.ard, "ard")
+        if not isinstance(self.verbose, bool | numbers.Integral):
+            raise ValueError(f"verbose has to be True or False; got {self.verbose!r}")
+        n_jobs: Any = self.n_jobs
+        if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
+            raise ValueError(f"n_jobs has to be None, a positive number of threads, or -1 for all; got {n_jobs!r}")
+        _check_training(self.training)
+        _check_number_of_points(self.n_inducing, self.training.time_budget)
+
+
+def _check_training(training: Training) -> None:
+    for name, choices in TRAINING_CHOICES.items():
+        check_choice(getattr(training, name), name, choices)
+    if isinstance(training.inducing, str):
+        check_choice(training.inducing, "inducing", METHODS)
+    check_count(training.sample_rows, "sample_rows", at_least=100)
+    check_count(training.n_restarts, "n_restarts", at_least=0)
+    for name in ("optimize_inducing", "standardize_output", "low_memory"):
+        check_flag(getattr(training, name), name)
 
 
 def _check_number_of_points(n_inducing: Any, time_budget: Any) -> None:
@@ -94,9 +251,10 @@ def _check_number_of_points(n_inducing: Any, time_budget: Any) -> None:
         )
 
 
-def training_settings(params: dict[str, Any], n_features: int, n_outputs: int) -> Settings:
+def training_settings(options: Options, n_features: int, n_outputs: int) -> Settings:
     """The options that training looks at; inducing points that were given are checked against the number of columns."""
-    inducing = params["inducing"]
+    training = options.training
+    inducing = training.inducing
     if not isinstance(inducing, str):
         inducing = to_numeric(inducing, "inducing")
         n_columns = n_features + n_outputs
@@ -107,13 +265,13 @@ def training_settings(params: dict[str, Any], n_features: int, n_outputs: int) -
             )
         check_finite(inducing, "inducing", "every point needs all of its coordinates")
     return Settings(
-        inference=params["inference"],
-        n_inducing=None if params["n_inducing"] == "auto" else params["n_inducing"],
-        time_budget=params["time_budget"],
+        inference=options.inference,
+        n_inducing=None if isinstance(options.n_inducing, str) else options.n_inducing,
+        time_budget=training.time_budget,
         inducing=inducing,
-        optimize_inducing=params["optimize_inducing"],
-        max_iter=params["max_iter"],
-        tolerance=params["tol"],
-        subset_rows=None if params["starts"] == "unit" else Settings.subset_rows,
-        verbose=params["verbose"],
+        optimize_inducing=training.optimize_inducing,
+        max_iter=options.max_iter,
+        tolerance=options.tol,
+        subset_rows=None if training.starts == "unit" else Settings.subset_rows,
+        verbose=options.verbose,
     )

@@ -2,45 +2,41 @@
 
 from __future__ import annotations
 
-import warnings
-from copy import copy
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, RegressorMixin
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state, indexable
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.metrics import r2_score
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rio_uq._base.array import Array
-from rio_uq._base.checks import check_choice, check_held_out, check_target, check_weight
-from rio_uq.conventions import ConventionsMixin
-from rio_uq.explain import ExplainMixin, keep_rows
-from rio_uq.features.extractors import extractor
-from rio_uq.gp.residual import KernelChoice, Problem, fit_residual_gp
-from rio_uq.gp.rows import effective_jobs
+from rio_uq import fitting, rejection, storage
+from rio_uq._base.array import Array, Mask
+from rio_uq._base.checks import check_count, check_levels, check_target
+from rio_uq._base.warnings import warn_user
+from rio_uq.calibration.calibration import Calibration, fit_calibration
+from rio_uq.features.extractors import Transformed, is_plain
+from rio_uq.fitted import Decomposition, ErrorBars, Fitted, Inputs
+from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.models import base as base_model
-from rio_uq.models.cross_fitting import FoldAverage, check_groups_unused, is_cross_fit, make_folds, out_of_fold
-from rio_uq.options import PAPER_SETTINGS, PAPER_VARIANTS, check_options, training_settings
-from rio_uq.predictive import PredictiveMixin
-from rio_uq.reject import RejectMixin
-from rio_uq.rows.examples import sample_rows
-from rio_uq.storage.regressor import PersistenceMixin
-from rio_uq.streaming import ROLES, StreamingMixin
-from rio_uq.updating import UpdateMixin
+from rio_uq.options import Options, Training, paper_parameters
+from rio_uq.rows.contract import Part, Source, names_columns
+from rio_uq.rows.kept import KeptRows
+from rio_uq.rows.memory import MemorySource
+from rio_uq.rows.parquet import parquet_writer
+from rio_uq.rows.source import check_in_memory, is_in_parts, row_source
+from rio_uq.rows.tables import TableSource
+from rio_uq.summary import Summary, summarize
 
 
-class RIORegressor(
-    PredictiveMixin,
-    UpdateMixin,
-    StreamingMixin,
-    ExplainMixin,
-    RejectMixin,
-    PersistenceMixin,
-    MetaEstimatorMixin,
-    RegressorMixin,
-    ConventionsMixin,
-):
+class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     """Residual estimation with an I/O kernel: error bars and corrections for a model that you already have.
 
     A Gaussian process is fitted to the residuals ``y − ŷ`` of a model. Its kernel looks at the model's inputs and at
@@ -88,24 +84,6 @@ class RIORegressor(
     n_inducing : int or "auto"
         Number of inducing points of sparse inference. "auto" adds points while the bound says that they pay, up to
         1,000: few where the residual is smooth, many where it is rough. Exact inference has none, and ignores it.
-    time_budget : float or None
-        Seconds for training once a start is found, for "auto": no more points are chosen than one thread of an ordinary
-        processor has the time for. It is an estimate, made without a clock, so that the same data give the same result.
-        It does nothing in exact inference.
-    inducing : {"greedy", "kmeans", "random", "first"} or array of shape (m, d + q)
-        How they are chosen, or the points themselves as rows of standardised features and predictions.
-    optimize_inducing : bool
-        Whether they move with the hyperparameters.
-    standardize_output : bool
-        Whether the GP works on standardised residuals and predictions; features are standardised always.
-    starts : {"auto", "rio", "unit"}
-        Where the optimiser starts. "auto" tries two starts, one that believes in the model and one that does not, and
-        keeps the better optimum; "rio" is the first of them; "unit" has all hyperparameters at one.
-    n_restarts : int
-        Random starts in addition.
-    prior : {"weak", "flat"}
-        On the logarithms of lengthscales and noise. "weak" settles what the data leave open, which with few rows and
-        many features keeps the GP from memorising; "flat" maximises the likelihood alone.
     noise : {"io", "constant"}
         Whether the noise of outcomes may depend on the model's inputs and output. "io" learns it by a second GP from
         leave-one-out residuals, and stays with one noise variance for all rows if there is no evidence for more. The
@@ -115,13 +93,8 @@ class RIORegressor(
         in "svgp".
     tol : float
         Relative gain in likelihood of an iteration below which the optimiser has converged.
-    dtype : {"float64", "float32"}
-        Precision of the work on rows in sparse inference; "float32" is faster and less exact.
-    low_memory : bool
-        Recompute kernel matrices instead of keeping them: sparse inference in memory that does not grow with the rows.
-    sample_rows : int
-        Rows that hyperparameters, inducing points and noise are learnt from, drawn at random, where X is not in memory
-        and has more of them.
+    training : None, Training or dict
+        How the GP is trained: starts, priors, choice of inducing points, memory and precision, see `rio_uq.Training`.
     n_jobs : int or None
         Threads; None for as many as BLAS would use, -1 for all processors. Sparse inference and prediction share their
         rows among them, exact inference its starts.
@@ -132,6 +105,8 @@ class RIORegressor(
 
     Attributes
     ----------
+    fitted_ : Fitted
+        All that was learnt, as one frozen object; the attributes below look things up in it.
     estimator_ : object
         The fitted model.
     trust_, trust_std_ : float or (q,) array
@@ -154,6 +129,10 @@ class RIORegressor(
     calibration_ : Calibration or None
         What `calibrate` has learnt: its method, its groups, the rows of each, and the factors on the std. None again
         after `partial_fit`.
+    features_ : object or None
+        The transformer, the function or the list of columns that makes the GP's features of X; None for all of X.
+    metadata_ : dict
+        What was given to `save` as ``metadata``, after `rio_uq.load`.
     n_features_in_ : int
     feature_names_in_ : array of str
         If X has column names.
@@ -193,19 +172,10 @@ class RIORegressor(
         combine: str = "average",
         inference: str = "auto",
         n_inducing: int | str = 300,
-        time_budget: float | None = None,
-        inducing: Any = "greedy",
-        optimize_inducing: bool = False,
-        standardize_output: bool = True,
-        starts: str = "auto",
-        n_restarts: int = 0,
-        prior: str = "weak",
         noise: str = "io",
         max_iter: int = 200,
         tol: float = 1e-6,
-        dtype: str = "float64",
-        low_memory: bool = False,
-        sample_rows: int = 20_000,
+        training: Training | dict[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -222,19 +192,10 @@ class RIORegressor(
         self.combine = combine
         self.inference = inference
         self.n_inducing = n_inducing
-        self.time_budget = time_budget
-        self.inducing = inducing
-        self.optimize_inducing = optimize_inducing
-        self.standardize_output = standardize_output
-        self.starts = starts
-        self.n_restarts = n_restarts
-        self.prior = prior
         self.noise = noise
         self.max_iter = max_iter
         self.tol = tol
-        self.dtype = dtype
-        self.low_memory = low_memory
-        self.sample_rows = sample_rows
+        self.training = training
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -249,7 +210,8 @@ class RIORegressor(
         variant : {"RIO", "R+I", "R+O", "Y+O", "Y+IO", "SVGP"}
         ard : bool
         **options
-            Further parameters of the constructor, such as ``features`` or ``n_jobs``.
+            Further parameters of the constructor, such as ``features`` or ``n_jobs``. A dict as ``training`` is
+            added to that of the paper.
 
         Examples
         --------
@@ -257,11 +219,7 @@ class RIORegressor(
         >>> rio.target, rio.kernel, rio.n_inducing
         ('residual', 'input', 50)
         """
-        check_choice(variant, "variant", PAPER_VARIANTS)
-        for name in {"target", "kernel"} & set(options):
-            raise ValueError(f"{name} follows from the variant: choose one of {', '.join(PAPER_VARIANTS)} instead")
-        target, kernel = PAPER_VARIANTS[variant]
-        return cls(estimator, target=target, kernel=kernel, ard=ard, **{**PAPER_SETTINGS, **options})
+        return cls(estimator, ard=ard, **paper_parameters(variant, options))
 
     def fit(
         self,
@@ -280,8 +238,8 @@ class RIORegressor(
         X : array or frame of shape (n, d), or anything that the model and ``features`` take
             Or rows that need not fit into memory: a path of a Parquet file or folder, a ``pyarrow`` Table or Dataset,
             a `rio_uq.rows.ArrowRows`, a memory map, a Dask array or data frame. They are read in blocks, and so is
-            the model called, which has to be fitted. From ``sample_rows`` of them all is learnt but the posterior,
-            which all of them enter.
+            the model called, which has to be fitted. From a sample of them
+            (`Training.sample_rows`) all is learnt but the posterior, which all of them enter.
         y : array of shape (n,) or (n, q)
             Or the name of a column, or a list of names, of a Parquet file, an Arrow table or a Dask frame; also below.
         y_pred : array of the shape of y, optional
@@ -301,98 +259,712 @@ class RIORegressor(
         -------
         self
         """
-        # On a copy: an error on the way leaves an earlier fit as it was.
-        fresh = copy(self)
-        given = dict(zip(ROLES, (y, y_pred, sample_weight, held_out, groups), strict=True))
-        source = self._training_source(X, given)
-        if source is None:
-            fresh._fit(X, **given)
-        else:
-            fresh._fit_source(source)
-        self.__dict__ = fresh.__dict__
+        options = self._options()
+        roles = {"y": y, "y_pred": y_pred, "sample_weight": sample_weight, "held_out": held_out, "groups": groups}
+        fitted = fitting.fit(self._training_source(X, roles), options)
+        self.fitted_ = fitted  # only now: an error on the way leaves an earlier fit as it was
         if not self.converged_:
-            warnings.warn(
-                f"the optimiser stopped after {self.n_iter_} iterations before it had converged ({self._gp.message}): "
-                "raise max_iter, or tol if this is good enough",
+            warn_user(
+                f"the optimiser stopped after {self.n_iter_} iterations before it had converged "
+                f"({fitted.gp.message}): raise max_iter, or tol if this is good enough",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 
-    def _fit(self, X: Any, y: Any, y_pred: Any, sample_weight: Any, held_out: Any, groups: Any) -> None:
-        options = self.get_params(deep=False)
-        check_options(options)
-        n_rows = _num_samples(X)
-        validate_data(self, X, reset=True, skip_check_array=True)
-        outcome = check_target(y, n_rows)
-        weight = check_weight(sample_weight, n_rows)
-        unseen = check_held_out(held_out, n_rows)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        self._extract = None if self.kernel == "output" else extractor(self.features, X, outcome)
-        features = self._features(X)
-        self._y_shape, self._n_outputs = outcome.shape[1:], 1 if outcome.ndim == 1 else outcome.shape[1]
-        self._is_residual = self.target == "residual"
-        n_counted = n_rows if weight is None else int(np.count_nonzero(weight))
-        if is_cross_fit(self.residuals, self.cv, self.estimator, n_counted, y_pred, unseen):
-            prediction = self._cross_fit(X, outcome, weight, features, groups, rng)
-        else:
-            check_groups_unused(groups)
-            self.estimator_ = base_model.fitted(self.estimator, X, outcome, weight)
-            prediction = self._predictions(X, y_pred)
-        kept = np.isfinite(prediction).all(axis=1) & (True if weight is None else weight > 0.0)
-        outcome = outcome.reshape(n_rows, -1)
-        self._gp = fit_residual_gp(
-            Problem(
-                features[kept],
-                prediction[kept],
-                (outcome - self._base(prediction))[kept],
-                None if weight is None else weight[kept],
-                self._is_residual,
-                None if unseen is None else unseen[kept],
-            ),
-            KernelChoice(self.kernel, self.input_kernel, self.output_kernel, self.ard),
-            training_settings(options, features.shape[1], self._n_outputs),
-            standardize_output=self.standardize_output,
-            starts=self.starts,
-            n_restarts=self.n_restarts,
-            prior=self.prior,
-            noise=self.noise,
-            walk_options=self._walk_options(),
-            rng=rng,
+    def partial_fit(self, X: Any, y: Any, *, y_pred: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows to what the GP knows, without training it again. Before the first `fit` this is `fit`.
+
+        The result is that of all rows at once with the same hyperparameters. What stays as `fit` has learnt it: the
+        model ``estimator_`` (which predicts the new rows and has not seen them, so that their residuals are honest),
+        hyperparameters, noise and how it depends on the row, scalings and inducing points. What follows the new rows:
+        corrections, error bars, ``bound_``, ``trust_`` and the rows of `summary`. A calibration is dropped with a
+        warning, since it was that of another GP: `calibrate` again, on rows that are in neither.
+
+        If rows come from elsewhere than those of `fit`, or are many more, fit anew: hyperparameters may have become
+        wrong, and inducing points may lie where there are no rows. Memory and time stay the same with every batch in
+        sparse inference; in exact inference they grow with the square of the rows.
+
+        Parameters
+        ----------
+        X, y, y_pred, sample_weight : as in `fit`
+            New rows only.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rio_uq import RIORegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(size=(300, 1))
+        >>> y = np.sin(6.0 * X[:, 0]) + 0.1 * rng.normal(size=300)
+        >>> rio = RIORegressor(lambda X: 0.0 * X[:, 0], random_state=0).fit(X[:50], y[:50])
+        >>> before = rio.predict(X, return_std=True, include_noise=False)[1].mean()
+        >>> rio = rio.partial_fit(X[50:], y[50:])
+        >>> after = rio.predict(X, return_std=True, include_noise=False)[1].mean()
+        >>> bool(after < 0.6 * before)
+        True
+        """
+        if not self.__sklearn_is_fitted__():
+            return self.fit(X, y, y_pred=y_pred, sample_weight=sample_weight)
+        source = self._source(X, y=y, y_pred=y_pred, sample_weight=sample_weight)
+        fitted = fitting.partial_fit(self.fitted_, source, self._options())
+        if self.calibration_ is not None:
+            warn_user(
+                "new rows have changed the GP, so its calibration is dropped: calibrate again, on rows that were "
+                "given neither to fit nor to partial_fit"
+            )
+        self.fitted_ = fitted
+        return self
+
+    def calibrate(self, X: Any, y: Any, *, method: str = "conformal", y_pred: Any = None, groups: Any = None) -> Self:
+        """Set error bars right on rows that neither the model nor the GP has seen. Predictions stay as they are.
+
+        Intervals keep RIO's shape: calibration says by how much all of them have to be wider or narrower.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+            Rows as good as those to come: drawn alike, and used for nothing before.
+        method : {"conformal", "conformal-asymmetric", "variance", "isotonic"}
+            "conformal" intervals hold the outcome with the probability asked for, or a little more, whatever the noise,
+            if calibration rows and new rows are exchangeable. "conformal-asymmetric" says so of each tail for itself,
+            for skewed noise, and needs about twice as many rows. "variance" learns one factor on the std, which a few
+            dozen rows are enough for, and leaves the distribution normal. "isotonic" learns the whole distribution,
+            with neither a guarantee nor a limit to the levels.
+        y_pred : array of the shape of y, optional
+            The model's predictions for X, if they are known already.
+        groups : array of shape (n,), optional
+            Labels of groups of rows, each of which is calibrated for itself, so that intervals hold as often as they
+            should in every one of them. Error bars then need the groups of the rows that they are for.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.linear_model import Ridge
+        >>> from rio_uq import RIORegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:200], y[:200]).calibrate(X[200:300], y[200:300])
+        >>> rio.calibration_
+        Calibration(method='conformal', groups=None)
+        >>> rio.predict_interval(X[300:], confidence_level=0.9).shape
+        (142, 2)
+        """
+        inputs = self.inputs(X, y_pred=y_pred)
+        outcome = self.fitted_.outcome(y, len(inputs.y_pred))
+        mean, std = self.fitted_.mean_and_std(inputs, self._n_jobs())
+        calibration = fit_calibration(outcome, mean, std, method=method, groups=groups)
+        self.fitted_ = replace(self.fitted_, calibration=calibration)
+        return self
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        y_pred: Any = None,
+        groups: Any = None,
+        return_std: bool = False,
+        return_cov: bool = False,
+        include_noise: bool = True,
+    ) -> Any:
+        """Corrected predictions and, if asked for, their uncertainty.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        y_pred : array of shape (n,) or (n, q), optional
+            The model's predictions for X, if they are known already.
+        groups : array of shape (n,), optional
+            The group of each row, if error bars were calibrated by group; the mean does not depend on it.
+        return_std : bool
+            Return the standard deviation as well. It is that of an outcome y, noise included, unless ``include_noise``
+            is False: then that of the mean of outcomes at X. After `calibrate` it is multiplied by a factor:
+            "variance" learns the factor itself; after "isotonic" the std is that of the recalibrated distribution;
+            conformal forms have intervals but no std, so it is half the width of the calibrated 68.27 % interval, as
+            in a normal distribution. The factor is the same with and without noise, which outcomes cannot tell apart.
+        return_cov : bool
+            Return the covariance between the rows of X instead, with the noise on its diagonal or without, and with
+            the same factors.
+        include_noise : bool
+
+        Returns
+        -------
+        mean : array of shape (n,) or (n, q)
+        std : array of the same shape
+            If ``return_std``.
+        cov : array of shape (n, n) or (n, n, q)
+            If ``return_cov``.
+        """
+        if return_std and return_cov:
+            raise ValueError("return_std and return_cov were both True: ask for one of them at a time")
+        source = self._source(X, y_pred=y_pred, groups=groups)
+        if return_cov and not source.is_in_memory:
+            raise ValueError("return_cov is a matrix of all rows by all rows: give X as an array, for a few of them")
+        return self._answer(
+            Fitted.predict, source, return_std=return_std, return_cov=return_cov, include_noise=include_noise
         )
-        self._known_rows = keep_rows(features, prediction, weight, np.flatnonzero(kept), rng)
-        self._sample = sample_rows(X)
-        self._show_what_was_learnt()
 
-    def _show_what_was_learnt(self) -> None:
-        """The public attributes, from the GP."""
-        self.n_inducing_ = len(self._gp.posterior.points)
-        self.n_iter_ = self._gp.n_iter
-        self.converged_ = self._gp.converged
-        self.hyperparameters_ = self._gp.hyperparameters()
-        self.noise_variance_ = self._per_output(self._gp.noise_variance)
-        self._tell_of_rows()
+    def predict_residual(
+        self,
+        X: Any,
+        *,
+        y_pred: Any = None,
+        groups: Any = None,
+        return_std: bool = False,
+        include_noise: bool = True,
+    ) -> Any:
+        """The correction alone: corrected prediction minus prediction, and if asked for the standard deviation, which
+        is that of `predict`.
+        """
+        source = self._source(X, y_pred=y_pred, groups=groups)
+        return self._answer(Fitted.correction, source, return_std=return_std, include_noise=include_noise)
 
-    def _walk_options(self) -> dict[str, Any]:
-        """How the engine walks over rows."""
-        memory = {"cache_bytes": 0} if self.low_memory else {}
-        return {"n_jobs": effective_jobs(self.n_jobs), "dtype": np.dtype(self.dtype), **memory}
+    def decompose(self, X: Any, *, y_pred: Any = None) -> Decomposition:
+        """How much of each correction comes from the input kernel, and how much from the output kernel.
 
-    def _cross_fit(
-        self, X: Any, outcome: Array, weight: Array | None, features: Array, groups: Any, rng: np.random.Generator
+        The kernel is a sum, so the correction is one too. The output part is a function of the prediction alone.
+        """
+        parts: Decomposition = self._answer(Fitted.decompose, self._source(X, y_pred=y_pred))
+        return parts
+
+    def predict_interval(
+        self, X: Any, *, confidence_level: Any = 0.95, y_pred: Any = None, groups: Any = None
     ) -> Array:
-        """Out-of-fold predictions (n, q), NaN for rows that no fold predicts; sets ``estimator_``."""
-        (X,) = indexable(X)
-        folds = make_folds(self.cv, X, outcome, features, groups, weight, rng)
-        found = out_of_fold(self.estimator, X, outcome, weight, folds)
-        if self.combine == "average":
-            self.estimator_ = FoldAverage(found.models)
-        else:
-            self.estimator_ = base_model.fitted(self.estimator, X, outcome, weight)
-        return found.prediction
+        """Intervals that hold the outcome with the given probability.
 
-    def _per_output(self, values: Array) -> Any:
-        return float(values[0]) if self._y_shape == () else values
+        Parameters
+        ----------
+        X, y_pred, groups : as in `predict`
+        confidence_level : float or list of k floats
+            Between 0 and 1.
+
+        Returns
+        -------
+        array of shape (n, 2), or (n, 2, k) for a list
+            Lower and upper bounds; for y of shape (n, q), (n, q, 2) or (n, q, 2, k).
+        """
+        levels = check_levels(confidence_level, "confidence_level")
+        ends = np.stack([0.5 - 0.5 * levels, 0.5 + 0.5 * levels])
+        return self._quantiles(X, ends, y_pred, groups)
+
+    def predict_quantiles(
+        self, X: Any, *, quantiles: Any = (0.05, 0.5, 0.95), y_pred: Any = None, groups: Any = None
+    ) -> Array:
+        """Quantiles of the outcome.
+
+        Parameters
+        ----------
+        X, y_pred, groups : as in `predict`
+        quantiles : float or list of k floats
+            Between 0 and 1.
+
+        Returns
+        -------
+        array of the shape of the prediction, with a last axis of length k for a list
+        """
+        return self._quantiles(X, check_levels(quantiles, "quantiles"), y_pred, groups)
+
+    def _quantiles(self, X: Any, probabilities: Array, y_pred: Any, groups: Any) -> Array:
+        source = self._source(X, y_pred=y_pred, groups=groups)
+        quantiles: Array = self._answer(Fitted.quantiles, source, probabilities=probabilities)
+        return quantiles
+
+    def predict_dist(self, X: Any, *, y_pred: Any = None, groups: Any = None) -> Any:
+        """The distribution of each outcome.
+
+        A frozen `scipy.stats.norm`, also after ``calibrate(method="variance")``. After the other methods it is not
+        normal, and has the methods of a frozen distribution that make sense: ``ppf``, ``cdf``, ``sf``, ``interval``,
+        ``median``, ``mean``, ``std`` and ``var``, but no density.
+        """
+        inputs = self.inputs(X, y_pred=y_pred, groups=groups)
+        return self.fitted_.distribution(inputs, self._n_jobs())
+
+    def sample_y(
+        self,
+        X: Any,
+        n_samples: int = 1,
+        random_state: Any = 0,
+        *,
+        y_pred: Any = None,
+        groups: Any = None,
+        include_noise: bool = True,
+    ) -> Array:
+        """Joint draws of the outcomes at the rows of X.
+
+        After ``calibrate(method="variance")`` their deviations from the mean are multiplied by its factor. Other
+        methods calibrate each outcome for itself and do not say how outcomes go together: draws are then refused.
+
+        Returns
+        -------
+        array of shape (n, n_samples) or (n, q, n_samples)
+        """
+        check_count(n_samples, "n_samples", at_least=1)
+        inputs = self.inputs(X, y_pred=y_pred, groups=groups)
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        return self.fitted_.sample(inputs, self._n_jobs(), n_samples=n_samples, rng=rng, include_noise=include_noise)
+
+    def predict_to_parquet(
+        self,
+        X: Any,
+        output: str | os.PathLike[str],
+        *,
+        y_pred: Any = None,
+        groups: Any = None,
+        confidence_level: float | None = None,
+        include_noise: bool = True,
+    ) -> Path:
+        """Write corrected predictions and their standard deviations to a Parquet file, a line for each row of X.
+
+        Its columns are ``mean`` and ``std``, with a ``confidence_level`` also ``lower`` and ``upper``; for several
+        outputs ``mean_0``, ``mean_1``, and so on. Rows are in the order of X. The file takes its name when all is
+        written: an error leaves what was there before. Needs the extra ``rio-uq[parquet]``.
+
+        Parameters
+        ----------
+        X : path, pyarrow.Table, pyarrow.dataset.Dataset, ArrowRows or memory map
+        output : path
+        y_pred, groups : name of a column of X, or array of shape (n,), optional
+            As in `predict`.
+        confidence_level : float, optional
+            Of intervals, see `predict_interval`.
+        include_noise : bool
+            As in `predict`.
+
+        Returns
+        -------
+        Path
+            Of the file.
+        """
+        check_is_fitted(self)
+        if confidence_level is not None and check_levels(confidence_level, "confidence_level").ndim:
+            raise ValueError(f"confidence_level has to be one number here, 0.95 say; got {confidence_level!r}")
+        if not is_in_parts(X):
+            raise TypeError(
+                f"X has to be a Parquet file, an Arrow table or dataset, a memory map or of Dask; got {type(X)}"
+            )
+        source = self._source(X, y_pred=y_pred, groups=groups)
+        if not isinstance(source, TableSource):
+            raise TypeError("predict_to_parquet reads files and memory maps: use predict for X of Dask")
+        if source.is_read_from(Path(output)):
+            raise ValueError(f"the predictions would replace the rows that they are for: {os.fspath(output)!r} is X")
+        level = None if confidence_level is None else float(confidence_level)
+        columns_of = partial(_columns_of, level=level, include_noise=include_noise, n_jobs=source.n_jobs(self.n_jobs))
+        with parquet_writer(output) as append:
+            for columns in source.each(columns_of, self.fitted_):
+                append(columns)
+        return Path(output)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the corrected predictions, as of any regressor of scikit-learn.
+
+        Parameters
+        ----------
+        X : as in `predict`
+        y : array of shape (n,) or (n, q)
+            Outcomes in memory, also where X is a file.
+        sample_weight : array of shape (n,), optional
+        """
+        for name, values in (("y", y), ("sample_weight", sample_weight)):
+            if names_columns(values):
+                raise TypeError(
+                    f"{name} has to be an array in score, and not the name of a column; got {values!r}: read the "
+                    "column first (pandas.read_parquet(path, columns=[...]), say)"
+                )
+        return float(r2_score(np.asarray(y), np.asarray(self.predict(X)), sample_weight=sample_weight))
+
+    def summary(self, X: Any = None, *, y_pred: Any = None) -> Summary:
+        """Summary of the fit, in numbers and, printed, in words.
+
+        Parameters
+        ----------
+        X : as in `fit`, optional
+            Rows to speak about: how residuals are made up and where the model errs depends on them. By default those
+            given to `fit` and `partial_fit`, or 2,000 of them.
+        y_pred : array of shape (n,) or (n, q), optional
+            The model's predictions for X, if they are known already.
+
+        Returns
+        -------
+        Summary
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rio_uq import RIORegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(size=(200, 2))
+        >>> y = X[:, 0] + np.sin(5.0 * X[:, 1]) + 0.1 * rng.normal(size=200)
+        >>> rio = RIORegressor(lambda X: X[:, 0], random_state=0).fit(X, y)
+        >>> summary = rio.summary()
+        >>> summary.features[0].name, round(summary.noise_std, 2)
+        ('x1', 0.1)
+        """
+        check_is_fitted(self)
+        rows = self.fitted_.kept
+        if X is None and y_pred is not None:
+            raise ValueError("y_pred are predictions for X: give both, or neither for the rows of fit")
+        if X is not None:
+            inputs = self.inputs(X, y_pred=y_pred)
+            rows = KeptRows(inputs.features, inputs.y_pred, np.ones(len(inputs.y_pred)), rows.n_fitted)
+        return summarize(self.fitted_, rows, self._n_jobs(), ard=self.ard, noise=self.noise)
+
+    def reject(
+        self,
+        X: Any,
+        *,
+        threshold: Any = None,
+        budget: float | None = None,
+        target_error: float | None = None,
+        calibration: Any = None,
+        y_pred: Any = None,
+        groups: Any = None,
+    ) -> Mask:
+        """The rows whose predictions are better looked at by a person, by one of three rules.
+
+        Parameters
+        ----------
+        X, y_pred, groups : as in `predict`
+        threshold : float or (q,) array
+            Reject where the standard deviation of the outcome is larger than this.
+        budget : float
+            Keep this share of rows, those with the smallest standard deviations; rows that share the last one of them
+            are kept too. The rows are those of X; or those of ``calibration``, from which the threshold is then taken.
+        target_error : float
+            Keep as many rows as possible with a mean absolute error of at most this, on the rows of ``calibration``.
+            Rows with a larger standard deviation than all of those kept there are rejected.
+        calibration : (X, y), (X, y, y_pred) or (X, y, y_pred, groups)
+            Rows that neither the model nor `fit` has seen. ``budget`` looks at X alone, so y may be None.
+
+        Returns
+        -------
+        array of bool of shape (n,)
+            True for rows to be looked at. With several outputs a row is as safe as its least safe output, measured in
+            units of each output's noise (by ``threshold``: in those of y).
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.linear_model import Ridge
+        >>> from rio_uq import RIORegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:300], y[:300])
+        >>> int(rio.reject(X[300:400], budget=0.9).sum())
+        10
+        """
+        rules = {"threshold": threshold, "budget": budget, "target_error": target_error}
+        chosen = [name for name, value in rules.items() if value is not None]
+        if len(chosen) != 1:
+            raise ValueError(f"give one of threshold, budget and target_error; got {' and '.join(chosen) or 'none'}")
+        if threshold is not None and calibration is not None:
+            raise ValueError("threshold needs no calibration rows: leave them out, or give budget or target_error")
+        _, std = self.predict(X, y_pred=y_pred, groups=groups, return_std=True)
+        if threshold is not None:
+            return rejection.rowwise(std > rejection.check_threshold(threshold, std.shape[1:]))
+        score = rejection.unsafety(std, self.noise_variance_)
+        if budget is not None:
+            reference = score if calibration is None else self._calibration_rows(calibration)[0]
+            share = rejection.check_number(budget, "budget", 1.0)
+            return score > rejection.threshold_for_budget(reference, share)
+        if calibration is None:
+            raise ValueError(
+                "target_error needs calibration=(X, y): rows that neither the model nor fit has seen, to measure errors"
+            )
+        reference, error = self._calibration_rows(calibration)
+        if error is None:
+            raise ValueError("target_error needs the outcomes of the calibration rows: their y was None")
+        target = rejection.check_number(target_error, "target_error", np.inf)
+        return score > rejection.threshold_for_error(reference, error, target)
+
+    def _calibration_rows(self, calibration: Any) -> tuple[Array, Array | None]:
+        """How unsafe each calibration row is, and its absolute error if its outcome is known, both (n,)."""
+        if not isinstance(calibration, tuple | list) or len(calibration) not in (2, 3, 4):
+            raise ValueError(
+                "calibration has to be (X, y), or (X, y, y_pred) if there is no model to ask, or (X, y, y_pred, groups)"
+                " if error bars were calibrated by group"
+            )
+        X, y, y_pred, groups = (*calibration, None, None)[:4]
+        mean, std = self.predict(X, y_pred=y_pred, groups=groups, return_std=True)
+        score = rejection.unsafety(std, self.noise_variance_)
+        if y is None:
+            return score, None
+        outcome = check_target(y, len(mean))
+        if outcome.size != mean.size:
+            raise ValueError(f"y of calibration has shape {outcome.shape}, predictions have {mean.shape}")
+        error = np.abs(outcome.reshape(mean.shape) - mean)
+        return score, error if error.ndim == 1 else error.mean(axis=1)
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        estimator: Any = None,
+        model_file: str | os.PathLike[str] | None = None,
+        trusted: Sequence[str] = (),
+        overwrite: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write what was learnt to a file that `rio_uq.load` reads, without pickle.
+
+        The model is not part of it, unless a file of its own tool is put inside. What it predicts for a few training
+        rows is stored, so that `rio_uq.load` knows it again; not where X is neither an array of numbers nor a frame, or
+        a frame with dates and the like: `rio_uq.load` then warns. The file holds training rows: exact inference needs
+        all of them, sparse inference and `summary` some.
+
+        Parameters
+        ----------
+        path : path
+            ``model.rio``, say. The file is replaced in one step: a crash or a full disk leaves the old one.
+        estimator : estimator or callable, optional
+            The model that will be given to `rio_uq.load`, if the regressor was fitted with ``y_pred`` alone.
+        model_file : path to a .onnx or .skops file, optional
+            The model, stored by skops or as ONNX, to be put inside. Its predictions have to be those of the model.
+        trusted : sequence of str
+            Names of types that a skops file may hold beside those that skops knows to be safe.
+        overwrite : bool
+            Whether a file of that name may be replaced.
+        metadata : dict, optional
+            Anything that JSON has a form for: where the data came from, say. It is ``metadata_`` after `rio_uq.load`,
+            and is written again if that is saved.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> import numpy as np, rio_uq
+        >>> from sklearn.linear_model import LinearRegression
+        >>> X = np.linspace(0.0, 1.0, 30)[:, None]
+        >>> y = np.sin(6.0 * X[:, 0])
+        >>> model = LinearRegression().fit(X, y)
+        >>> rio = rio_uq.RIORegressor(model, random_state=0).fit(X, y)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rio.save(pathlib.Path(folder, "model.rio"))
+        ...     other = rio_uq.load(pathlib.Path(folder, "model.rio"), estimator=model)
+        >>> bool(np.all(other.predict(X) == rio.predict(X)))
+        True
+        """
+        check_is_fitted(self)
+        fitted = self.fitted_ if metadata is None else replace(self.fitted_, metadata=metadata)
+        storage.write(
+            path,
+            self.get_params(deep=False),
+            fitted,
+            model=estimator,
+            model_file=model_file,
+            trusted=trusted,
+            overwrite=overwrite,
+        )
+
+    def inputs(self, X: Any, *, y_pred: Any = None, groups: Any = None) -> Inputs:
+        """Rows as the GP takes them: ``features`` and ``y_pred``, arrays of shape (n, d) and (n, q), and ``groups``.
+
+        For whoever asks `fitted_` more than the methods here answer.
+
+        Parameters
+        ----------
+        X, y_pred, groups : as in `predict`
+            X has to be in memory.
+        """
+        check_is_fitted(self)
+        check_in_memory(X)
+        self._check_columns(X)
+        return self.fitted_.inputs(Part("X", X, y_pred=y_pred, groups=groups))
+
+    def _options(self) -> Options:
+        return Options.of(self.get_params(deep=False))
+
+    def _n_jobs(self) -> int:
+        return effective_jobs(self.n_jobs)
+
+    def _training_source(self, X: Any, roles: dict[str, Any]) -> Source:
+        """Rows for `fit`; a memory map counts as memory for a model that is still to be fitted."""
+        if isinstance(X, np.memmap) and base_model.needs_fit(self.estimator):
+            return MemorySource(X, roles)
+        names = getattr(self.estimator, "feature_names_in_", None)
+        return row_source(X, roles, names, needs_columns=self.kernel != "output")
+
+    def _source(self, X: Any, **roles: Any) -> Source:
+        """New rows, with the columns of those in `fit`."""
+        check_is_fitted(self)
+        fitted = self.fitted_
+        names: Sequence[str] | None = () if fitted.n_features_in == 0 else fitted.feature_names_in
+        source = row_source(X, roles, names, needs_columns=self.kernel != "output")
+        if source.is_in_memory:
+            self._check_columns(X)
+        elif source.n_columns is not None and source.n_columns != fitted.n_features_in:
+            raise ValueError(
+                f"X has {source.n_columns} features, but {type(self).__name__} is expecting {fitted.n_features_in} "
+                "features as input"
+            )
+        return source
+
+    def _check_columns(self, X: Any) -> None:
+        has_columns = getattr(X, "ndim", 2) >= 2  # other arrays are refused where features are made of them
+        is_right = is_plain(X) and self.fitted_.feature_names_in is None and X.shape[1] == self.fitted_.n_features_in
+        if has_columns and not is_right:
+            validate_data(self, X, reset=False, skip_check_array=True)
+
+    def _answer(self, answer: Callable[..., Any], source: Source, **options: Any) -> Any:
+        """The answer of a method of `Fitted` for each row of a source, part by part."""
+        fitted, options = self.fitted_, {"n_jobs": source.n_jobs(self.n_jobs), **options}
+
+        def example() -> Any:
+            kept = Inputs(fitted.kept.features[:1], fitted.kept.y_pred[:1])
+            return answer(fitted.uncalibrated(), kept, **options)
+
+        return source.rows(partial(_answer_part, answer, options), fitted, example)
+
+    @property
+    def estimator_(self) -> Any:
+        return self._learnt("estimator_").model
+
+    @property
+    def features_(self) -> Any:
+        extract = self._learnt("features_").extract
+        return extract.transform if isinstance(extract, Transformed) else getattr(extract, "columns", None)
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        return self._learnt("calibration_").calibration
+
+    @property
+    def metadata_(self) -> Mapping[str, Any]:
+        metadata = self._learnt("metadata_").metadata
+        if metadata is None:
+            raise AttributeError("metadata_ is there after load, if metadata was given to save")
+        return metadata
+
+    @property
+    def trust_(self) -> Any:
+        fitted = self._learnt("trust_")
+        return fitted.per_output(fitted.gp.trust()[0])
+
+    @property
+    def trust_std_(self) -> Any:
+        fitted = self._learnt("trust_std_")
+        return fitted.per_output(fitted.gp.trust()[1])
+
+    @property
+    def hyperparameters_(self) -> dict[str, dict[str, Any]]:
+        return self._learnt("hyperparameters_").gp.hyperparameters()
+
+    @property
+    def noise_variance_(self) -> Any:
+        fitted = self._learnt("noise_variance_")
+        return fitted.per_output(fitted.gp.noise_variance)
+
+    @property
+    def bound_(self) -> float:
+        return self._learnt("bound_").gp.bound
+
+    @property
+    def n_inducing_(self) -> int:
+        return len(self._learnt("n_inducing_").gp.posterior.points)
+
+    @property
+    def n_iter_(self) -> int:
+        return self._learnt("n_iter_").gp.n_iter
+
+    @property
+    def converged_(self) -> bool:
+        return self._learnt("converged_").gp.converged
+
+    @property
+    def n_features_in_(self) -> int:
+        n_features = self._learnt("n_features_in_").n_features_in
+        if n_features is None:
+            raise AttributeError("n_features_in_ is not there: X had no columns in fit")
+        return n_features
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        names = self._learnt("feature_names_in_").feature_names_in
+        if names is None:
+            raise AttributeError("feature_names_in_ is not there: the columns of X had no names in fit")
+        return np.array(names, dtype=object)
+
+    def _learnt(self, name: str) -> Fitted:
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(f"{type(self).__name__} has no {name} before fit")
+        return self.fitted_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "fitted_" in vars(self)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of a fitted model stay as they are, since setting them would change the model.
+
+        Parameters of ``training`` can be set where it is None or a dict, too.
+        """
+        model = params.get("estimator", self.estimator)
+        nested = [name for name in params if name.startswith("estimator__")]
+        if nested and not base_model.needs_fit(model):
+            raise ValueError(
+                f"{', '.join(nested)} cannot be set: the model is fitted, and RIO never changes a fitted model; give "
+                "RIORegressor an unfitted one (sklearn.base.clone(model)) to search over its parameters"
+            )
+        if any(name.startswith("training__") for name in params):
+            params = {"training": clone(Training.of(params.get("training", self.training))), **params}
+        super().set_params(**params)
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        """A fitted model stays the one it is; the rest is cloned as usual."""
+        params = self.get_params(deep=False)
+        copies = {name: clone(value, safe=False) for name, value in params.items() if name != "estimator"}
+        model = params["estimator"]
+        copies["estimator"] = base_model.unfitted_clone(model) if base_model.needs_fit(model) else model
+        return type(self)(**copies)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        tags.input_tags.sparse = False
+        return tags
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    estimator: Any = storage.STORED,
+    trusted: Sequence[str] = (),
+    **parameters: Any,
+) -> RIORegressor:
+    """Read a regressor that `RIORegressor.save` has written. Nothing in the file is executed.
+
+    Parameters
+    ----------
+    path : path
+    estimator : estimator, callable or None
+        The model, which has to predict what it did for a few rows that are stored. By default the one inside the file,
+        if there is one. None for a regressor that is given ``y_pred``. A UserWarning says so where there are no such
+        rows, so that the model could not be checked: X was neither an array of numbers nor a frame, or a frame with
+        dates and the like.
+    trusted : sequence of str
+        Names of types that a skops file inside may hold beside those that skops knows to be safe.
+    **parameters
+        Parameters of the constructor that are no plain values: ``features``, if it was a transformer (give the fitted
+        one, ``rio.features_``) or a function. A ``cv`` or ``random_state`` that was an object is needed only to fit
+        again.
+
+    Returns
+    -------
+    RIORegressor
+
+    Raises
+    ------
+    FormatError
+        A ValueError that names the file, its part, and what is wrong with it.
+    """
+    values, fitted = storage.read(path, model=estimator, trusted=trusted, parameters=parameters)
+    rio = RIORegressor(**values)
+    rio.fitted_ = fitted
+    return rio
 
 
 def check_regressor(value: Any) -> None:
@@ -400,3 +972,23 @@ def check_regressor(value: Any) -> None:
     if not isinstance(value, RIORegressor):
         raise TypeError(f"a fitted RIORegressor is needed; got {value!r}")
     check_is_fitted(value)
+
+
+def _answer_part(answer: Callable[..., Any], options: dict[str, Any], fitted: Fitted, part: Part) -> Any:
+    return answer(fitted, fitted.inputs(part), **options)
+
+
+def _columns_of(
+    fitted: Fitted, part: Part, *, level: float | None, include_noise: bool, n_jobs: int
+) -> dict[str, NDArray[Any]]:
+    """Columns of a Parquet file: mean, std, and with a level lower, upper; numbered if there are several outputs."""
+    inputs = fitted.inputs(part)
+    if level is None:
+        mean, std = fitted.predict(inputs, n_jobs, return_std=True, include_noise=include_noise)
+        columns = {"mean": mean, "std": std}
+    else:
+        bars = fitted.error_bars(inputs, n_jobs, level=level, include_noise=include_noise)
+        columns = {name: fitted.shaped(values) for name, values in zip(ErrorBars._fields, bars, strict=True)}
+    if fitted.y_shape == ():
+        return columns
+    return {f"{name}_{i}": values[:, i] for name, values in columns.items() for i in range(fitted.n_outputs)}

@@ -1,4 +1,4 @@
-"""What a fitted RIORegressor has learnt, in numbers and in words."""
+"""Summary of a fitted regressor, in numbers and in words."""
 
 from __future__ import annotations
 
@@ -9,17 +9,25 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from rio_uq._base.array import Array, Mask
+from rio_uq.fitted import Fitted
+from rio_uq.gp.residual import ResidualGP
+from rio_uq.rows.kept import KeptRows
 
 FEATURES_SHOWN, BANDS_SHOWN = 5, 3
 
 STANDS_OUT = 1.2
 """Corrections in a band that is worth a sentence are this much larger than those of all rows."""
 
+N_BANDS, ROWS_OF_A_BAND = 5, 10
+MATTERS = 0.1
+"""Bands are made of features with at least this share of the largest relevance."""
+
 
 class Shares(NamedTuple):
-    """What the variance of residuals is made of: shares that add up to 1, each a float or a (q,) array.
+    """The parts of the variance of residuals: shares that add up to 1, each a float or a (q,) array.
 
     Attributes
     ----------
@@ -97,7 +105,7 @@ class Band:
 
 @dataclass(frozen=True, repr=False)
 class Summary:
-    """What was learnt. ``print`` it for a page of words; numbers of several outputs are (q,) arrays.
+    """Summary of a fit. ``print`` it for a page of words; numbers of several outputs are (q,) arrays.
 
     Attributes
     ----------
@@ -261,15 +269,15 @@ def worst_bands(
     output : int
         The output that is corrected.
     """
-    found = []
+    worst = []
     for name, values in variables:
         bands = [
             Band(name, low, high, *_band_means(rows, correction, weight), output)
             for low, high, rows in cut(values, n_bands)
         ]
         if len(bands) > 1:
-            found.append(max(bands, key=lambda band: band.size))
-    return sorted(found, key=lambda band: -band.size)
+            worst.append(max(bands, key=lambda band: band.size))
+    return sorted(worst, key=lambda band: -band.size)
 
 
 def _band_means(rows: Mask, correction: Array, weight: Array) -> tuple[float, float, float]:
@@ -281,9 +289,117 @@ def _band_means(rows: Mask, correction: Array, weight: Array) -> tuple[float, fl
 
 def cut(values: Array, n_bands: int) -> list[tuple[float, float, Mask]]:
     """Bands of values with their bounds; each value for itself where there are no more of them than bands."""
-    known = np.unique(values)
-    if len(known) <= n_bands:
-        return [(float(value), float(value), values == value) for value in known]
+    distinct = np.unique(values)
+    if len(distinct) <= n_bands:
+        return [(float(value), float(value), values == value) for value in distinct]
     inner = np.unique(np.quantile(values, np.arange(1, n_bands) / n_bands, method="nearest"))
-    edges = [-np.inf, *inner[inner < known[-1]].tolist(), np.inf]
+    edges = [-np.inf, *inner[inner < distinct[-1]].tolist(), np.inf]
     return [(low, high, (values > low) & (values <= high)) for low, high in pairwise(edges)]
+
+
+def summarize(fitted: Fitted, rows: KeptRows, n_jobs: int, *, ard: bool, noise: str) -> Summary:
+    """Summary of a fit, on the given rows.
+
+    Parameters
+    ----------
+    ard, noise : as in `RIORegressor`
+    """
+    gp, (features, y_pred, weight) = fitted.gp, (rows.features, rows.y_pred, rows.weight)
+    mean, latent = gp.mean_and_variance(features, y_pred, n_jobs)
+    noise_variance = gp.noise_at(features, y_pred, n_jobs)
+    correction = mean + fitted.base(y_pred) - y_pred
+    relevance = feature_relevance(gp, features)
+    names = fitted.feature_names
+    order = np.argsort(-relevance[:, 0], kind="stable")
+    variances = _variances(gp, rows, correction, latent, noise_variance, n_jobs)
+    total = np.sum(variances, axis=0)
+    constant = "constant" if noise == "constant" else "no evidence"
+    low, high = np.quantile(np.sqrt(noise_variance), [0.05, 0.95], axis=0)
+    trust, trust_std = gp.trust()
+    per_output = fitted.per_output
+    return Summary(
+        n_rows=rows.n_fitted,
+        converged=gp.converged,
+        shares=Shares(*(per_output(variance / total) for variance in variances)),
+        residual_std=per_output(np.sqrt(total)),
+        noise_std=per_output(np.sqrt(variances[-1])),
+        bias=per_output(np.average(correction, axis=0, weights=weight)),
+        correction_size=per_output(np.average(np.abs(correction), axis=0, weights=weight)),
+        trust=per_output(trust),
+        trust_std=per_output(trust_std),
+        features=tuple(Feature(names[i], per_output(relevance[i])) for i in order),
+        has_ard=ard,
+        bands=tuple(_bands(rows, correction, [(names[i], i) for i in order if _matters(relevance[:, 0], i)])),
+        noise="varying" if gp.noise.varies else constant,
+        noise_range=(per_output(low), per_output(high)),
+        calibrated=fitted.calibration is not None,
+    )
+
+
+def _variances(
+    gp: ResidualGP, rows: KeptRows, correction: Array, latent: Array, noise: Array, n_jobs: int
+) -> tuple[Array, Array, Array, Array]:
+    """The variance of residuals over rows and outcomes, as a sum of four parts, each (q,); see `Shares`.
+
+    By the law of total variance it is that of the correction over rows, plus the mean of what is not known of it, plus
+    the mean noise.
+    """
+
+    def spread(values: Array) -> Array:
+        centre = np.average(values, axis=0, weights=rows.weight)
+        return np.asarray(np.average((values - centre) ** 2, axis=0, weights=rows.weight))
+
+    has_output_part = bool(gp.posterior.kernel.part("output"))
+    by_input = gp.part("input", rows.features, rows.y_pred, n_jobs) if has_output_part else correction
+    input_spread, output_spread = spread(by_input), spread(correction - by_input)
+    both = input_spread + output_spread
+    share = np.divide(input_spread, both, out=np.zeros_like(both), where=both > 0.0)
+    learnt = spread(correction)
+    unsettled, unforeseen = (np.average(values, axis=0, weights=rows.weight) for values in (latent, noise))
+    return share * learnt, (1.0 - share) * learnt, np.asarray(unsettled), np.asarray(unforeseen)
+
+
+def feature_relevance(gp: ResidualGP, features: Array) -> Array:
+    """By how much the input part is expected to change, in the units of y, when a feature moves by its standard
+    deviation over the given rows (n, d); shape (d, q).
+
+    A priori, f(c + δ) − f(c) has the variance k(c + δ, c + δ) − 2 k(c + δ, c) + k(c, c); c is the mean of the rows.
+    """
+    d, posterior = features.shape[1], gp.posterior
+    terms = posterior.kernel.part("input")
+    squares = np.zeros(d)
+    if d and terms:
+        kernel, theta = posterior.kernel.restricted(terms, posterior.theta)
+        step = gp.inputs.apply(features).std(axis=0)
+        centre = np.zeros((1, posterior.points.shape[1]))
+        at_centre = kernel.diagonal(theta, centre)
+        for batch in gen_batches(d, 256):
+            columns = np.arange(d)[batch]
+            moved = np.zeros((len(columns), centre.shape[1]))
+            moved[np.arange(len(columns)), columns] = step[columns]
+            cross = kernel.matrix(theta, moved, centre)[:, 0]
+            squares[batch] = kernel.diagonal(theta, moved) - 2.0 * cross + at_centre
+    return np.sqrt(np.maximum(squares, 0.0))[:, None] * gp.targets.scale
+
+
+def _matters(relevance: Array, i: int) -> bool:
+    return bool(relevance[i] > MATTERS * relevance.max())
+
+
+def _bands(rows: KeptRows, correction: Array, chosen: list[tuple[str, int]]) -> list[Band]:
+    """The worst bands of each output."""
+    n_bands = min(N_BANDS, len(correction) // ROWS_OF_A_BAND)
+    if n_bands < 2:
+        return []
+    features = [(name, rows.features[:, i]) for name, i in chosen]
+    return [
+        band
+        for output in range(correction.shape[1])
+        for band in worst_bands(
+            [(None, rows.y_pred[:, output]), *features],
+            correction[:, output],
+            rows.weight,
+            n_bands=n_bands,
+            output=output,
+        )
+    ]

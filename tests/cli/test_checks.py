@@ -48,15 +48,15 @@ def test_a_dot_is_no_decimal_point_where_a_comma_is(column, run, train, tmp_path
 @pytest.mark.parametrize("before", ["\n", "\n\r\n\n", "  \n\n", "\ufeff\n"])
 @pytest.mark.parametrize("header", ["size,age", '"size\n(m)",age'])
 def test_blank_lines_before_the_names(before, header, tmp_path):
-    from rio_uq.cli.tables import TableFile
+    from rio_uq.cli.input import InputTable
     from rio_uq.rows.csv import CsvOptions
 
     path = tmp_path / "new.csv"
     path.write_bytes(f"{before}{header}\n1,2\n\n3,4\n".encode())
-    table = TableFile(path, CsvOptions()).read()
+    table = InputTable(path, CsvOptions()).read()
     assert table.column("age").to_pylist() == ["2", "4"]
     path.write_bytes(f"{before}{header}".encode())
-    assert list(TableFile(path, CsvOptions()).blocks("")) == []
+    assert list(InputTable(path, CsvOptions()).blocks("")) == []
 
 
 def test_rows_that_were_used_before(run, train, fresh, tmp_path):

@@ -43,7 +43,7 @@ def test_predict_is_the_table_with_the_library_s_answers(given, wanted, run, rio
 def test_blocks_give_what_one_piece_gives(run, rio_file, fresh, tmp_path, monkeypatch):
     fresh.to_csv("new.csv", index=False)
     run("predict", "new.csv", "--rio", rio_file, "-o", "whole.csv")
-    monkeypatch.setattr("rio_uq.cli.tables.BLOCK_ROWS", 7)
+    monkeypatch.setattr("rio_uq.rows.blocks.BLOCK_ROWS", 7)
     monkeypatch.setattr("rio_uq.rows.csv.BLOCK_BYTES", 1000)
     run("predict", "new.csv", "--rio", rio_file, "-o", "parts.csv")
     pd.testing.assert_frame_equal(pd.read_csv("parts.csv"), pd.read_csv("whole.csv"), rtol=1e-9)
@@ -109,7 +109,7 @@ def test_a_seed_gives_the_same_bytes_and_options_reach_the_regressor(run, train,
     assert (tmp_path / "a.rio").read_bytes() == (tmp_path / "b.rio").read_bytes()
     rio = rio_uq.load("a.rio")
     assert (rio.ard, rio.kernel, rio.n_inducing, rio.random_state) == (False, "input", 10, 3)
-    assert len(rio._gp.posterior.points) == 10
+    assert rio.n_inducing_ == 10
     assert rio.features_.feature_names_out_ == ["city=Kyiv", "city=Oslo", "city=Rome", "size"]
 
 
@@ -314,11 +314,11 @@ def test_calibration_rows_that_cannot_be_used(run, train, fresh):
     train.to_csv("train.csv", index=False)
     fresh.assign(size=np.nan).to_csv("calib.csv", index=False)
     refused = run("fit", "train.csv", *FIT, "--calibrate-with", "calib.csv", "--inducing", 5, "-o", "a.rio", code=1)
-    assert "calib.csv, column 'size', row 1, 2, 3, 4, 5 …: '' where no row had a gap" in refused.stderr
+    assert "calib.csv, column 'size', row 1, 2, 3, 4, 5 …: '' where no value was missing" in refused.stderr
     assert "--skip-bad-rows" not in refused.stderr
     fresh[:0].to_csv("calib.csv", index=False)
     refused = run("fit", "train.csv", *FIT, "--calibrate-with", "calib.csv", "--inducing", 5, "-o", "a.rio", code=1)
-    assert "no rows to calibrate with" in refused.stderr
+    assert "nothing to calibrate with" in refused.stderr
 
 
 def test_rows_without_outcome_or_prediction_are_left_out_of_fit(run, train):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.no_cover
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 
 

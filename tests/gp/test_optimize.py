@@ -21,24 +21,24 @@ def rosenbrock(x):
 
 
 def test_finds_a_maximum():
-    found = maximize(rosenbrock, np.array([-1.2, 1.0]), BOUNDS, max_iter=200, tolerance=1e-12)
-    np.testing.assert_allclose(found.x, 1.0, atol=1e-4)
-    assert found.converged
-    assert 0 < found.n_iter <= 200
+    optimum = maximize(rosenbrock, np.array([-1.2, 1.0]), BOUNDS, max_iter=200, tolerance=1e-12)
+    np.testing.assert_allclose(optimum.x, 1.0, atol=1e-4)
+    assert optimum.converged
+    assert 0 < optimum.n_iter <= 200
 
 
 def test_keeps_to_its_bounds():
-    found = maximize(
+    optimum = maximize(
         rosenbrock, np.array([3.0, 9.0]), np.array([[2.0, 5.0], [-5.0, 5.0]]), max_iter=200, tolerance=1e-12
     )
-    assert found.x[0] == 2.0
+    assert optimum.x[0] == 2.0
 
 
 def test_says_so_when_it_stopped_early():
-    found = maximize(rosenbrock, np.array([-1.2, 1.0]), BOUNDS, max_iter=3, tolerance=1e-12)
-    assert not found.converged
-    assert found.n_iter == 3
-    assert "ITERATIONS" in found.message.upper()
+    optimum = maximize(rosenbrock, np.array([-1.2, 1.0]), BOUNDS, max_iter=3, tolerance=1e-12)
+    assert not optimum.converged
+    assert optimum.n_iter == 3
+    assert "ITERATIONS" in optimum.message.upper()
 
 
 def test_rounding_next_to_the_optimum_is_convergence():
@@ -46,8 +46,8 @@ def test_rounding_next_to_the_optimum_is_convergence():
         value, gradient = rosenbrock(x)
         return round(value, 6), gradient
 
-    found = maximize(rough, np.array([1.001, 1.002]), BOUNDS, max_iter=200, tolerance=1e-9)
-    assert found.converged
+    optimum = maximize(rough, np.array([1.001, 1.002]), BOUNDS, max_iter=200, tolerance=1e-9)
+    assert optimum.converged
 
 
 def test_a_step_that_went_too_far_is_taken_back():
@@ -56,8 +56,8 @@ def test_a_step_that_went_too_far_is_taken_back():
             raise NotPositiveDefiniteError("too far")
         return -((x[0] - 1.5) ** 2) * 1e-3 - x[1] ** 2, np.array([-2e-3 * (x[0] - 1.5), -2 * x[1]])
 
-    found = maximize(fragile, np.array([-1.9, 1.0]), BOUNDS, max_iter=100, tolerance=1e-12)
-    np.testing.assert_allclose(found.x, [1.5, 0.0], atol=1e-2)
+    optimum = maximize(fragile, np.array([-1.9, 1.0]), BOUNDS, max_iter=100, tolerance=1e-12)
+    np.testing.assert_allclose(optimum.x, [1.5, 0.0], atol=1e-2)
     with pytest.raises(NotPositiveDefiniteError):
         maximize(fragile, np.array([3.0, 0.0]), BOUNDS, max_iter=100, tolerance=1e-12)
 

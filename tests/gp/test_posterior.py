@@ -1,14 +1,16 @@
 """Prediction: covariance, samples, parts, several outputs, large batches."""
 
 import pickle
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from rio_uq.gp.inference import exact, sparse
 from rio_uq.gp.kernels.io import io_kernel
+from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import covariance, predict, predict_mean, sample
-from rio_uq.gp.rows import Rows
 
 
 @pytest.fixture(params=["exact", "sparse"])
@@ -16,7 +18,11 @@ def posterior(request, rng):
     rows = rng.normal(size=(60, 3))
     targets = np.column_stack([np.sin(rows[:, 0]), rows[:, 2]]) + 0.1 * rng.normal(size=(60, 2))
     kernel = io_kernel(2, 1, output_family="rbf+linear", ard=True)
-    theta, log_noise, data = rng.normal(scale=0.3, size=kernel.n_parameters), np.log([0.05, 0.2]), Rows(rows, targets)
+    theta, log_noise, data = (
+        rng.normal(scale=0.3, size=kernel.n_parameters),
+        np.log([0.05, 0.2]),
+        Observations(rows, targets),
+    )
     if request.param == "exact":
         return exact.posterior(kernel, theta, log_noise, data)
     return sparse.posterior(kernel, theta, log_noise, rows[:15], data)
@@ -75,3 +81,17 @@ def test_many_rows_on_threads_equal_few_rows(posterior, rng):
 def test_no_rows_give_no_predictions(posterior):
     mean, variance = predict(posterior, np.empty((0, 3)))
     assert mean.shape == variance.shape == (0, 2)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_negative_variance_is_reported_once_at_the_line_of_the_caller(posterior, n_jobs, rng):
+    too_sure = replace(posterior, variance_factors=tuple(3.0 * factor for factor in posterior.variance_factors))
+    new = np.tile(posterior.points, (600, 1))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _, variance = predict(too_sure, new, n_jobs=n_jobs)
+    assert variance.min() == 0.0
+    (warning,) = caught
+    assert warning.category is RuntimeWarning
+    assert "was set to zero" in str(warning.message)
+    assert warning.filename == __file__

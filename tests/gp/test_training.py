@@ -5,26 +5,19 @@ import pytest
 
 from rio_uq.gp import training
 from rio_uq.gp.kernels.io import io_kernel
+from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import predict_mean
-from rio_uq.gp.rows import Rows
-from rio_uq.gp.starts import (
-    Prior,
-    Scales,
-    bounds_of,
-    plain_gp_start,
-    random_starts,
-    rio_start,
-    unit_start,
-    weak_prior,
-)
-from rio_uq.gp.training import Settings, train
+from rio_uq.gp.priors import weak_prior
+from rio_uq.gp.settings import Settings
+from rio_uq.gp.starts import Scales, bounds_of, plain_gp_start, rio_start
+from rio_uq.gp.training import train
 
 
 def make(rng, n, n_inputs=2):
     rows = rng.normal(size=(n, n_inputs + 1))
     targets = np.sin(2 * rows[:, :1]) + 0.1 * rng.normal(size=(n, 1))
     kernel = io_kernel(n_inputs, 1, output_family="rbf+linear", ard=True)
-    data = Rows(rows, targets)
+    data = Observations(rows, targets)
     return kernel, data, Scales.of(data, n_inputs, 1.0)
 
 
@@ -57,7 +50,7 @@ def test_the_best_start_wins(rng):
     """Where ŷ is noise, the plain GP's optimum is the better one, and the RIO start alone does not find it."""
     rows = rng.normal(size=(200, 3))
     targets = 3 * np.sin(2 * rows[:, :1]) - 10 * rows[:, 2:] + 0.1 * rng.normal(size=(200, 1))
-    kernel, data = io_kernel(2, 1, output_family="rbf+linear", ard=True), Rows(rows, targets)
+    kernel, data = io_kernel(2, 1, output_family="rbf+linear", ard=True), Observations(rows, targets)
     scales = Scales.of(data, 2, 10.0)
     bounds, settings = bounds_of(kernel, 1, scales), Settings()
     starts = [rio_start(kernel, 1, scales), plain_gp_start(kernel, 1, scales)]
@@ -73,38 +66,3 @@ def test_bound_is_the_likelihood_without_the_prior(rng):
     x = np.concatenate([trained.posterior.theta, np.log(trained.posterior.noise_variance)])
     assert trained.objective == pytest.approx(trained.bound + prior(x)[0])
     assert trained.bound <= fit(kernel, data, scales).bound + 0.1
-
-
-def test_prior_and_its_gradient(rng, numerical_gradient):
-    kernel, _, scales = make(rng, 30)
-    prior = weak_prior(kernel, 1, scales)
-    x = rng.normal(size=kernel.n_parameters + 1 + 4)  # the last four are inducing points, which have none
-    value, gradient = prior(x)
-    np.testing.assert_allclose(gradient, numerical_gradient(lambda x: prior(x)[0], x), rtol=1e-6, atol=1e-8)
-    assert not gradient[-4:].any()
-    assert value < 0.0
-    flat_value, flat_gradient = Prior.flat(3)(x)
-    assert flat_value == 0.0
-    assert not flat_gradient.any()
-
-
-@pytest.mark.parametrize("family", ["rbf", "linear", "rational_quadratic", "matern32+linear"])
-@pytest.mark.parametrize("ard", [False, True])
-def test_starts_are_inside_the_bounds(family, ard, rng):
-    _, _, scales = make(rng, 50)
-    kernel = io_kernel(2, 1, input_family=family, output_family=family, ard=ard)
-    bounds = bounds_of(kernel, 1, scales)
-    first = rio_start(kernel, 1, scales)
-    for start in (first, plain_gp_start(kernel, 1, scales), unit_start(kernel, 1)):
-        assert start.shape == (kernel.n_parameters + 1,)
-        assert (bounds[:, 0] <= start).all()
-        assert (start <= bounds[:, 1]).all()
-    assert len(random_starts(first, 3, rng)) == 3
-    assert weak_prior(kernel, 1, scales).mean.shape == first.shape
-
-
-def test_a_model_that_leaves_nothing_cannot_be_beaten(rng):
-    rows = rng.normal(size=(30, 3))
-    assert Scales.of(Rows(rows, rows[:, :1]), 2, 1.0).model_can_be_beaten
-    assert not Scales.of(Rows(rows, 1e-9 * rows[:, :1]), 2, 1.0).model_can_be_beaten
-    assert not Scales.of(Rows(0.0 * rows, 0.0 * rows[:, :1]), 2, 1.0).model_can_be_beaten

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from rio_uq import RIORegressor
-from rio_uq.report.rows import Rows, gather
+from rio_uq.report import writer
+from rio_uq.report.rows import ReportRows, gather
 
 FAST = {"random_state": 0, "tol": 1e-4}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _the_template_is_compiled_once():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(writer, "environment", cache(writer.environment))
+        yield
 
 
 def first_column(X):
@@ -37,8 +47,8 @@ def rows(rio, table):
     return gathered(rio, X[300:], y[300:])
 
 
-def gathered(rio, X, y, **options) -> Rows:
-    return gather(rio, X, y, *rio._inputs(X, options.pop("y_pred", None)), **options)
+def gathered(rio, X, y, **options) -> ReportRows:
+    return gather(rio, X, y, rio.inputs(X, y_pred=options.pop("y_pred", None)), **options)
 
 
 @pytest.fixture(scope="session")
@@ -60,7 +70,7 @@ def made_rows():
         features = np.empty((len(outcome), 0)) if features is None else np.asarray(features, dtype=float)
         relevance = np.ones(features.shape[1]) if relevance is None else np.asarray(relevance)
         z = stats.norm.ppf(0.95)
-        return Rows(
+        return ReportRows(
             outcome, y_pred, mean, std, mean - y_pred, np.zeros_like(mean), LEVELS, inside, 0.9,
             mean - z * std, mean + z * std, features, list(names), relevance, True,
         )  # fmt: skip

@@ -1,7 +1,6 @@
 """The file: what goes in, what comes out, and what is refused."""
 
 import json
-import pickle
 import re
 from datetime import datetime
 from decimal import Decimal
@@ -20,10 +19,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from rio_uq import RIORegressor, load
 from rio_uq.plots.base import BLUE, GREEN, ORANGE, SKY, VERMILLION
 from rio_uq.report import write_report
-from rio_uq.report.page import safe_json
+from rio_uq.report.page import environment
+from rio_uq.report.page_json import safe_json
 from rio_uq.report.table import TEXT_LENGTHS, cell, largest
 
-FAST = {"random_state": 0, "tol": 1e-3, "starts": "rio", "noise": "constant"}
+FAST = {"random_state": 0, "tol": 1e-3, "training": {"starts": "rio"}, "noise": "constant"}
 EVIL = "<script>alert(1)</script>"
 MEGABYTE = 2**20
 
@@ -120,11 +120,13 @@ def test_a_report_leaves_the_regressor_alone_and_asks_the_model_once(table, tmp_
         return first_column(rows)
 
     rio = RIORegressor(model, **FAST).fit(X[:100], y[:100])
-    state = pickle.dumps(rio._gp)
+    state, answers = dict(vars(rio)), rio.predict(X[:50], return_std=True)
     calls.clear()
     write_report(rio, X[300:], y[300:], tmp_path / "report.html")
     assert calls == [600]
-    assert pickle.dumps(rio._gp) == state
+    assert vars(rio).keys() == state.keys()
+    assert all(vars(rio)[name] is value for name, value in state.items())
+    np.testing.assert_array_equal(rio.predict(X[:50], return_std=True), answers)
 
 
 def test_hostile_names_and_values_are_text(table, written):
@@ -344,13 +346,14 @@ def test_a_file_is_replaced_when_the_new_one_is_complete(rio, table, tmp_path, m
 
 
 def test_without_jinja2_the_error_names_the_extra(rio, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("rio_uq.report.writer.environment", environment)
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"rio-uq\[report\]"):
         write_report(rio, table[0], table[1], tmp_path / "report.html")
 
 
 def test_the_colours_are_those_of_the_figures():
-    style = files("rio_uq.report").joinpath("page", "report.css").read_text(encoding="utf-8")
+    style = files("rio_uq.report").joinpath("assets", "report.css").read_text(encoding="utf-8")
     used = {
         name: set(re.findall(rf"--{name}: (#\w+)", style)) for name in ("after", "bad", "input", "output", "unsettled")
     }
@@ -361,7 +364,7 @@ def test_the_colours_are_those_of_the_figures():
 
 
 def test_the_assets_are_in_the_package():
-    names = {entry.name for entry in files("rio_uq.report").joinpath("page").iterdir()}
+    names = {entry.name for entry in files("rio_uq.report").joinpath("assets").iterdir()}
     assert {"report.html", "report.css", "plot.js", "figures.js", "report.js"} <= names
-    for entry in files("rio_uq.report").joinpath("page").iterdir():
+    for entry in files("rio_uq.report").joinpath("assets").iterdir():
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", entry.read_text(encoding="utf-8"))

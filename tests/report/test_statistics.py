@@ -6,14 +6,15 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression
 
 from rio_uq import RIORegressor, metrics
+from rio_uq.metrics import one_error_bar
 from rio_uq.plots import ReliabilityDisplay
-from rio_uq.report.comparison import Estimate, Measure, compare, one_error_bar, resampled_means
+from rio_uq.report.comparison import Estimate, Measure, compare, resampled_means
 from rio_uq.report.errors import measure_errors, share_removed
 from rio_uq.report.groups import binomial_interval, groups_by, mean_interval
 from rio_uq.report.regions import find_regions
 from rio_uq.report.rejection import kept_means, measure_rejection
 from rio_uq.report.reliability import measure_reliability, most_frequent
-from rio_uq.report.rows import LEVELS, share_of_known_rows
+from rio_uq.report.rows import LEVELS, share_of_training_rows
 from rio_uq.report.words import distinct, measured, number, share, signed
 
 FAST = {"random_state": 0, "tol": 1e-4}
@@ -100,9 +101,9 @@ def test_levels_beyond_a_calibration_are_left_out(rio, table, gather_rows):
 
 def test_known_rows_are_noticed(rio, table, rng):
     X = table[0].to_numpy()
-    assert share_of_known_rows(rio, X[:300]) == 1.0
-    assert share_of_known_rows(rio, X[:75]) == 0.25
-    assert share_of_known_rows(rio, X[300:]) == 0.0
+    assert share_of_training_rows(rio, X[:300]) == 1.0
+    assert share_of_training_rows(rio, X[:75]) == 0.25
+    assert share_of_training_rows(rio, X[300:]) == 0.0
 
 
 # Before and after
@@ -403,7 +404,7 @@ def test_one_group_that_is_surely_off_is_enough(made_rows):
 
 
 def test_whole_numbers_stay_as_they_are():
-    from rio_uq.report.page import plain
+    from rio_uq.report.page_json import plain
     from rio_uq.report.table import cell
 
     assert cell(6063361.0) == 6063361

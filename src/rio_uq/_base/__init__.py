@@ -1,1 +1,1 @@
-"""What every part of the library may use: checks, extras, files, the array type."""
+"""The base of every part of the library: checks, extras, files, the array type."""

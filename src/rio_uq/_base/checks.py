@@ -54,10 +54,10 @@ def to_numeric(values: Any, name: str) -> Array:
         raise ValueError(f"{name} has to be numbers; got {array.dtype.name} such as {example!r}") from error
 
 
-def check_choice(value: Any, name: str, known: Collection[str]) -> None:
-    """Raise a ValueError unless the value is one of the known ones."""
-    if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{name} has to be one of {', '.join(map(repr, known))}; got {value!r}")
+def check_choice(value: Any, name: str, choices: Collection[str]) -> None:
+    """Raise a ValueError unless the value is one of the choices ones."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} has to be one of {', '.join(map(repr, choices))}; got {value!r}")
 
 
 def check_count(value: Any, name: str, *, at_least: int) -> None:

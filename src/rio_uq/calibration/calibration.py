@@ -15,14 +15,10 @@ from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
 from rio_uq._base.checks import check_choice, check_groups, check_levels, named
-from rio_uq.calibration.scores import (
-    ROUNDING,
-    Recalibrated,
-    ScaledNormal,
-    Scores,
-    SymmetricConformal,
-    TwoSidedConformal,
-)
+from rio_uq.calibration.conformal import SymmetricConformal, TwoSidedConformal
+from rio_uq.calibration.isotonic import Recalibrated
+from rio_uq.calibration.normal import ScaledNormal
+from rio_uq.calibration.scores import ROUNDING, Scores
 
 METHODS: dict[str, type[Scores]] = {
     "conformal": SymmetricConformal,
@@ -34,7 +30,7 @@ METHODS: dict[str, type[Scores]] = {
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """What was learnt from calibration rows.
+    """Distributions of scores, learnt from calibration rows.
 
     Attributes
     ----------
@@ -52,7 +48,7 @@ class Calibration:
     @property
     def is_normal(self) -> bool:
         """Whether outcomes are still held to be normal."""
-        return METHODS.get(self.method, ScaledNormal) is ScaledNormal
+        return self.scores[0][0].is_normal
 
     @property
     def n_rows(self) -> tuple[int, ...]:
@@ -61,7 +57,7 @@ class Calibration:
 
     @property
     def std_factor(self) -> Array:
-        """What RIO's standard deviation is multiplied with, for each group and output: (k, q)."""
+        """The factor on RIO's standard deviation, for each group and output: (k, q)."""
         return np.array([[score.std for score in outputs] for outputs in self.scores])
 
     def quantiles(self, probabilities: Array) -> Array:
@@ -115,7 +111,7 @@ def fit_calibration(y: Array, mean: Array, std: Array, *, method: str, groups: A
     Parameters
     ----------
     y, mean, std : (n, q) arrays
-        Outcomes, and what was said of them.
+        Outcomes, and the predictive mean and standard deviation of each.
     method : {"conformal", "conformal-asymmetric", "variance", "isotonic"}
     groups : array of shape (n,), optional
     """

@@ -76,8 +76,8 @@ class CalibratedDistribution:
 
     def _of_each(self, method: str, values: Array) -> Array:
         values, member = np.broadcast_arrays(values, self.member)
-        found = np.full(values.shape, np.nan)
+        results = np.full(values.shape, np.nan)
         for number, score in enumerate(self._scores):
             chosen = (member == number) & ~np.isnan(values)
-            found[chosen] = getattr(score, method)(values[chosen])
-        return found
+            results[chosen] = getattr(score, method)(values[chosen])
+        return results

@@ -10,7 +10,7 @@ NEEDED = ("typer", "rich", "pandas", "pyarrow")
 
 
 def main() -> None:
-    """What ``rio-uq`` runs."""
+    """The entry point of ``rio-uq``."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         sys.exit(f"rio-uq: the command line needs {', '.join(missing)}: pip install 'rio-uq[cli]'")

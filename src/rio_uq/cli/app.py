@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from rio_uq import __version__
+from rio_uq._base.version import __version__
 from rio_uq.cli import console
 from rio_uq.cli.demo import demo
 from rio_uq.cli.evaluate import evaluate

@@ -1,4 +1,4 @@
-"""Cells of a table as what a model and the GP take: numbers, or text with gaps."""
+"""Cells of a table as what a model and the GP take: numbers, or text, either with missing values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyarrow import compute as pc
 from rio_uq._base.array import Array, Mask
 from rio_uq.cli.console import UserError
 
-GAPS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None")
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None")
 """Text that stands for a missing value."""
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?[iI]nf(inity)?$"
@@ -65,7 +65,7 @@ def numbers_of(column: pa.ChunkedArray, decimal: str) -> tuple[Array, Mask, Mask
         texts = with_points(texts, decimal)
         is_number_text = _mask(pc.match_substring_regex(texts, NUMBER))
         cleaned = pc.replace_substring_regex(pc.if_else(is_number_text, texts, None), r"^\+", "")
-        missing = _mask(pc.or_kleene(pc.is_null(texts), pc.is_in(texts, pa.array(GAPS))))
+        missing = _mask(pc.or_kleene(pc.is_null(texts), pc.is_in(texts, pa.array(MISSING))))
         return _floats(cleaned), missing, ~missing & ~is_number_text
     if not is_number(column.type) and not pa.types.is_boolean(column.type):
         return np.full(len(column), np.nan), np.zeros(len(column), bool), np.ones(len(column), bool)
@@ -109,7 +109,7 @@ def texts_of(column: pa.ChunkedArray) -> pd.Series:
     texts = _trimmed(column)
     for word in ("True", "False"):  # Parquet has truth values, and CSV as many spellings of them as programs
         texts = pc.replace_substring_regex(texts, f"(?i)^{word}$", word)
-    series = pc.if_else(pc.is_in(texts, pa.array(GAPS)), None, texts).to_pandas()
+    series = pc.if_else(pc.is_in(texts, pa.array(MISSING)), None, texts).to_pandas()
     return series.where(series.notna(), np.nan)
 
 
@@ -131,8 +131,8 @@ def frame_of(table: pa.Table, kinds: Mapping[str, str], decimal: str) -> tuple[p
 
 def examples(column: pa.ChunkedArray, rows: Mask) -> str:
     """A few of the cells that are no numbers, for a message."""
-    found = pc.filter(column, pa.array(rows)).slice(0, 50).to_pylist()
-    return ", ".join(dict.fromkeys(repr(value) for value in found[:3]))
+    cells = pc.filter(column, pa.array(rows)).slice(0, 3).to_pylist()
+    return ", ".join(dict.fromkeys(map(repr, cells)))
 
 
 def _trimmed(column: pa.ChunkedArray) -> Any:

@@ -1,4 +1,4 @@
-"""Which columns are what: outcomes, predictions, what the model takes, what the GP sees."""
+"""The use of each column: outcomes, predictions, inputs of the model, features of the GP."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from rio_uq.cli.cells import DATES, EMPTY, MIXED, OTHER, check_dots, examples, numbers_of
 from rio_uq.cli.console import UserError, note
-from rio_uq.cli.tables import TableFile
+from rio_uq.cli.input import InputTable
 
 
-class Chosen(NamedTuple):
+class ChosenColumns(NamedTuple):
     """Columns for the model, and those among them that the GP sees."""
 
     model: list[str]
@@ -21,13 +21,13 @@ class Chosen(NamedTuple):
 
 
 def choose_columns(
-    file: TableFile,
+    file: InputTable,
     target: str,
     prediction: str | None,
     asked: list[str] | None,
     features: Sequence[str],
     drop: Sequence[str],
-) -> Chosen:
+) -> ChosenColumns:
     """Columns by --features and --drop, and by what the model asks for by name."""
     taken = {target: "--target", **({} if prediction is None else {prediction: "--pred-column"})}
     file.check_has([*taken, *features, *drop])
@@ -51,7 +51,7 @@ def choose_columns(
     gp = [name for name in list(dict.fromkeys(features)) or model if name not in drop]
     if not gp:
         raise UserError(f"{file.path} has no columns left that could be features")
-    return Chosen(gp if asked is None else model, gp, asked is not None)
+    return ChosenColumns(gp if asked is None else model, gp, asked is not None)
 
 
 def without_empty(names: Sequence[str], kinds: dict[str, str]) -> list[str]:

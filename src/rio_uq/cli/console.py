@@ -1,4 +1,4 @@
-"""What the command line says, and how it ends: results on stdout, everything else on stderr, errors as sentences."""
+"""Output and exit codes of the command line: results on stdout, everything else on stderr, errors as sentences."""
 
 from __future__ import annotations
 

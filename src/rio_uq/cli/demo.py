@@ -16,6 +16,7 @@ FILES = ("train.csv", "test.csv", "radius.rio", "predictions.csv")
 
 @command
 def demo(
+    context: typer.Context,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to put its files.")] = Path(
         "rio-demo"
     ),
@@ -29,8 +30,6 @@ def demo(
 
       rio-uq demo
     """
-    from rio_uq.cli.app import app
-
     there = [str(output / name) for name in FILES if (output / name).exists()]
     if there and not force:
         raise UserError(f"{', '.join(there)} exist already: choose another folder with -o, or --force to replace them")
@@ -51,7 +50,7 @@ def demo(
         ["evaluate", test, "--rio", rio],
     ):
         say(f"\n$ rio-uq {shlex.join(arguments)}")
-        code = app(arguments, standalone_mode=False)
+        code = context.find_root().command.main(arguments, standalone_mode=False)
         if code:
             raise typer.Exit(code)
     say(f"\nNext: rio-uq info {rio}")

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rio_uq.cli import options as shared
 from rio_uq.cli.console import UserError, command, note, say, say_json
 from rio_uq.cli.models import split_names
+
+if TYPE_CHECKING:
+    from rio_uq.cli.rows import TableRows
+    from rio_uq.cli.stored import OpenedRio
+    from rio_uq.metrics import BeforeAfter, Measures
 
 
 @command
@@ -38,54 +46,49 @@ def evaluate(
 
       rio-uq evaluate test.csv --rio price.rio --level 0.8 --json
     """
+    from rio_uq.cli.input import InputTable
     from rio_uq.cli.predict import check_levels
-    from rio_uq.cli.rows import Rows
-    from rio_uq.cli.tables import TableFile
+    from rio_uq.cli.rows import TableRows
     from rio_uq.rows.csv import CsvOptions
 
     trusted = split_names(trust_types)
     opened = with_target(rio, target, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=trusted)
     check_levels(opened.rio, level)
-    file = TableFile(test, CsvOptions(separator, encoding, decimal))
-    found = measured(opened, Rows(file, opened, with_target=True, skip_bad=skip_bad_rows), level)
+    file = InputTable(test, CsvOptions(separator, encoding, decimal))
+    measures = _measured(opened, TableRows(file, opened, with_target=True, skip_bad=skip_bad_rows), level)
     if as_json:
-        say_json(json.dumps(found, indent=2))
+        say_json(json.dumps(_as_json(measures), indent=2))
     else:
-        say(_as_table(found))
+        say(_as_table(measures))
 
 
-def measured(opened: Any, rows: Any, levels: list[float]) -> dict[str, Any]:
-    """The measures, by name."""
+def _measured(opened: OpenedRio, rows: TableRows, levels: list[float]) -> BeforeAfter:
     import numpy as np
 
-    from rio_uq.cli.known_rows import UsedBefore
     from rio_uq.cli.predict import answers
-    from rio_uq.cli.rows import predictions
+    from rio_uq.cli.row_reuse import RowReuse
+    from rio_uq.metrics import before_after
 
-    used, columns = UsedBefore(opened.rio), []
+    reuse, columns = RowReuse(opened.rio), []
     for block in rows.blocks("evaluating"):
-        y_pred = predictions(opened.rio, block) if len(block.X) else np.empty(0)
-        if len(block.X):
-            used.see(block.X, block.y, y_pred)
-        columns.append([block.y, y_pred, *answers(opened, block, levels)[int(opened.has_model) :]])
+        if block.y is not None and len(block.y):
+            reuse.see(block.X, block.y)
+            columns.append([block.y, *answers(opened, block, levels)])
     rows.tell()
-    for text in used.warnings().values():
+    for text in reuse.warnings().values():
         note(text, label="warning")
-    if not sum(len(block[0]) for block in columns):
-        raise UserError(
-            f"{rows.file.path} has no rows with a number in {opened.table.target!r}: there is nothing to measure"
-        )
-    y, y_pred, mean, std, *bounds = (np.concatenate(parts) for parts in zip(*columns, strict=True))
-    return _measures(y, y_pred, mean, std, bounds, levels)
+    if not columns:
+        raise rows.nothing_to("measure")
+    y, y_pred, mean, std, *ends = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    intervals = dict(zip(levels, zip(ends[::2], ends[1::2], strict=True), strict=True))
+    return before_after(y, y_pred, mean, std, intervals)
 
 
-def with_target(rio: Any, target: str | None, **given: Any) -> Any:
+def with_target(rio: Path, target: str | None, **options: Any) -> OpenedRio:
     """The .rio file, and the column of outcomes."""
-    from dataclasses import replace
-
     from rio_uq.cli.stored import open_rio
 
-    opened = open_rio(rio, **given)
+    opened = open_rio(rio, **options)
     chosen = target or opened.table.target
     if chosen is None:
         raise UserError(f"{rio} does not say which column holds the outcomes: name it with --target")
@@ -94,53 +97,40 @@ def with_target(rio: Any, target: str | None, **given: Any) -> Any:
     return replace(opened, table=replace(opened.table, target=chosen))
 
 
-def _measures(y: Any, y_pred: Any, mean: Any, std: Any, bounds: Any, levels: list[float]) -> dict[str, Any]:
-    import numpy as np
-    from scipy import stats
+def _as_json(measures: BeforeAfter) -> dict[str, Any]:
+    """Levels as text, and null where there is no density."""
 
-    from rio_uq import metrics
-    from rio_uq.report.comparison import one_error_bar
-
-    spread = one_error_bar(y - y_pred)
-    half = [stats.norm.ppf(0.5 + 0.5 * level) * spread for level in levels]
-    before = [end for width in half for end in (y_pred - width, y_pred + width)]
-
-    def of(centre: Any, deviation: Any, ends: Any) -> dict[str, Any]:
-        pairs = list(zip(levels, ends[::2], ends[1::2], strict=True))
+    def of(side: Measures) -> dict[str, Any]:
+        numbers = {name: getattr(side, name) for name in ("rmse", "mae", "nlpd", "crps")}
         return {
-            "rmse": metrics.rmse(y, centre),
-            "mae": metrics.mae(y, centre),
-            # A model without errors has an error bar of zero, and no density.
-            "nlpd": metrics.nlpd(y, centre, deviation) if (deviation > 0.0).all() else None,
-            "crps": metrics.crps(y, centre, deviation) if (deviation > 0.0).all() else None,
-            "coverage": {f"{level:.12g}": float(np.mean((low <= y) & (y <= high))) for level, low, high in pairs},
-            "width": {f"{level:.12g}": float(np.mean(high - low)) for level, low, high in pairs},
+            **{name: None if math.isnan(value) else value for name, value in numbers.items()},
+            "coverage": {f"{level:.12g}": share for level, share in side.coverage.items()},
+            "width": {f"{level:.12g}": width for level, width in side.width.items()},
         }
 
     return {
-        "rows": len(y),
-        "before": of(y_pred, spread, before),
-        "after": of(mean, std, bounds),
-        "improvement_ratio": metrics.improvement_ratio(y, mean, y_pred),
+        "rows": measures.n_rows,
+        "before": of(measures.before),
+        "after": of(measures.after),
+        "improvement_ratio": measures.improvement_ratio,
     }
 
 
-def _as_table(found: dict[str, Any]) -> Any:
+def _as_table(measures: BeforeAfter) -> Any:
     from rich.table import Table
 
     from rio_uq.summary import percent
 
-    before, after = found["before"], found["after"]
-    table = Table(title=f"{found['rows']:,} rows", title_justify="left", caption_justify="left")
+    before, after = measures.before, measures.after
+    table = Table(title=f"{measures.n_rows:,} rows", title_justify="left", caption_justify="left")
     table.add_column("")
     for name in ("model", "with RIO"):
         table.add_column(name, justify="right")
-    for key, name in (("rmse", "RMSE"), ("mae", "MAE"), ("nlpd", "NLPD"), ("crps", "CRPS")):
-        table.add_row(name, *("–" if of[key] is None else f"{of[key]:.4g}" for of in (before, after)))
-    for level, share in before["coverage"].items():
-        table.add_row(
-            f"{100 * float(level):.4g} % intervals hold", percent(share, 1), percent(after["coverage"][level], 1)
-        )
-        table.add_row("  mean width", f"{before['width'][level]:.4g}", f"{after['width'][level]:.4g}")
-    table.add_row("predictions improved", "", percent(found["improvement_ratio"]))
+    for name in ("rmse", "mae", "nlpd", "crps"):
+        values = (getattr(side, name) for side in (before, after))
+        table.add_row(name.upper(), *("–" if math.isnan(value) else f"{value:.4g}" for value in values))
+    for level, share in before.coverage.items():
+        table.add_row(f"{100 * level:.4g} % intervals hold", percent(share, 1), percent(after.coverage[level], 1))
+        table.add_row("  mean width", f"{before.width[level]:.4g}", f"{after.width[level]:.4g}")
+    table.add_row("predictions improved", "", percent(measures.improvement_ratio))
     return table

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,12 +16,17 @@ from rio_uq.cli import options as shared
 from rio_uq.cli.console import UserError, busy, command, is_terminal, note, say
 from rio_uq.cli.models import OpenedModel, open_model, split_names
 
+if TYPE_CHECKING:
+    from rio_uq.cli.training_data import TrainingData
+    from rio_uq.regressor import RIORegressor
+    from rio_uq.rows.csv import CsvOptions
+
 CALIBRATE_WITH_OTHERS = "its error bars will be too small; calibrate with rows that were used for nothing else"
 GP, CALIBRATION = "The Gaussian process", "Calibration"
 
 
 class Kernel(StrEnum):
-    """What the kernel looks at."""
+    """The parts of the kernel."""
 
     io = "io"
     input = "input"
@@ -103,7 +108,7 @@ def fit(
 ) -> None:
     """Learn error bars and corrections from a table.
 
-    Columns of text become categories; in columns of numbers, gaps are filled and marked.
+    Columns of text become categories; in columns of numbers, missing values are filled and marked.
     The .rio file remembers what predict needs.
 
     [bold]Examples[/bold]
@@ -134,11 +139,10 @@ def fit(
         _tell_of_training_rows(opened, is_safe=cross_fit or calibrate_with is not None)
     data = read_training_data(train, csv_options, target, pred_column, opened, split_names(features), split_names(drop))
     rio = _fitted(data, opened, cross_fit=cross_fit, kernel=kernel.value, ard=ard, inducing=inducing, seed=seed)
+    metadata = data.table.metadata()
     if calibrate_with is not None:
-        kept = _calibrate(rio, data, calibrate_with, csv_options, calibration_method.value)
-    else:
-        kept = {}
-    _save(rio, data, opened, output, kept, store_model=store_model, trusted=trusted, force=force)
+        metadata |= _calibrate(rio, data, calibrate_with, csv_options, calibration_method.value)
+    _save(rio, opened, output, metadata, store_model=store_model, trusted=trusted, force=force)
     _report(rio, data, output)
 
 
@@ -173,10 +177,17 @@ def _tell_of_training_rows(model: OpenedModel, *, is_safe: bool) -> None:
 
 
 def _fitted(
-    data: Any, model: OpenedModel | None, *, cross_fit: bool, kernel: str, ard: bool, inducing: int | None, seed: int
-) -> Any:
-    from rio_uq import RIORegressor
+    data: TrainingData,
+    model: OpenedModel | None,
+    *,
+    cross_fit: bool,
+    kernel: str,
+    ard: bool,
+    inducing: int | None,
+    seed: int,
+) -> RIORegressor:
     from rio_uq.models.cross_fitting import can_be_refitted
+    from rio_uq.regressor import RIORegressor
 
     estimator = None if model is None else model.model
     if cross_fit and not can_be_refitted(estimator):
@@ -201,27 +212,22 @@ def _fitted(
     return rio.set_params(verbose=False)
 
 
-def _calibrate(rio: Any, data: Any, path: Path, csv_options: Any, method: str) -> dict[str, Any]:
-    """Calibrate; what the file has to remember of the rows."""
-    import numpy as np
-    import pandas as pd
+def _calibrate(
+    rio: RIORegressor, data: TrainingData, path: Path, csv_options: CsvOptions, method: str
+) -> dict[str, Any]:
+    """Calibrate; metadata by which the rows are recognised later."""
+    from rio_uq.cli.input import InputTable
+    from rio_uq.cli.row_reuse import TOO_MANY, calibration_rows, hashes
+    from rio_uq.cli.rows import TableRows
+    from rio_uq.cli.stored import OpenedRio
 
-    from rio_uq.cli.known_rows import TOO_MANY, calibration_rows, hashes
-    from rio_uq.cli.rows import Rows, predictions
-    from rio_uq.cli.stored import Opened
-    from rio_uq.cli.tables import TableFile
-
-    opened = Opened(rio, data.table, data.table.prediction is None)
-    rows = Rows(TableFile(path, csv_options), opened, with_target=True, skip_bad=None)
-    blocks = [(block, predictions(rio, block)) for block in rows.blocks(f"reading {path.name}") if len(block.X)]
-    rows.tell()
-    if not blocks:
-        raise UserError(f"{path} has no rows to calibrate with")
-    X = pd.concat([block.X for block, _ in blocks], ignore_index=True)
-    y, y_pred = np.concatenate([block.y for block, _ in blocks]), np.concatenate([made for _, made in blocks])
+    opened = OpenedRio(rio, data.table, data.table.prediction is None)
+    table = TableRows(InputTable(path, csv_options), opened, with_target=True, skip_bad=None)
+    rows = table.read("calibrate with")
     with busy("calibrating"):
-        rio.calibrate(X, y, y_pred=y_pred, method=method)
-    of_rows, fitted = hashes(data.encoder.transform(X), y), set(hashes(data.encoder.transform(data.X), data.y))
+        rio.calibrate(rows.X, rows.y, y_pred=rows.y_pred, method=method)
+    of_rows = hashes(data.encoder.transform(rows.X), rows.y)
+    fitted = set(hashes(data.encoder.transform(data.X), data.y))
     share = sum(row in fitted for row in of_rows) / len(of_rows)
     if share > TOO_MANY:
         note(
@@ -232,20 +238,17 @@ def _calibrate(rio: Any, data: Any, path: Path, csv_options: Any, method: str) -
 
 
 def _save(
-    rio: Any,
-    data: Any,
+    rio: RIORegressor,
     model: OpenedModel | None,
     output: Path,
-    kept: dict[str, Any],
+    metadata: dict[str, Any],
     *,
     store_model: bool,
     trusted: Sequence[str],
     force: bool,
 ) -> None:
-    from rio_uq.cli.known_rows import check_rows
     from rio_uq.cli.output import check_output
 
-    metadata = {**data.table.metadata(), **kept, **({} if model is None else check_rows(rio, data.X))}
     content, kind = (None, None) if model is None else (model.content, model.kind)
     if model is not None and rio.estimator_ is not model.model:  # it was not fitted, and is now
         content, trusted = _as_skops(rio.estimator_, trusted)
@@ -263,19 +266,15 @@ def _save(
 
 def _as_skops(model: Any, trusted: Sequence[str]) -> tuple[bytes, list[str]]:
     """A model that was fitted here, and all of its types: it comes from nowhere else."""
-    from skops import io
+    from rio_uq.models.files import dump_skops
 
-    from rio_uq.models.files import OWN_TYPES
-
-    content = bytes(io.dumps(model))
-    types = sorted({*io.get_untrusted_types(data=content)} - {*OWN_TYPES})
-    asked = [name for name in types if name not in trusted]
-    if asked:
+    content, types = dump_skops(model)
+    if not {*types} <= {*trusted}:
         note(f"predict will ask for --trust-types {','.join(types)}, types of the model that skops does not know")
     return content, types
 
 
-def _report(rio: Any, data: Any, output: Path) -> None:
+def _report(rio: RIORegressor, data: TrainingData, output: Path) -> None:
     summary = rio.summary()
     n_columns, n_features = len(data.encoder.columns_), len(data.encoder.feature_names_out_)
     encoded = "" if n_features == n_columns else f", encoded as {n_features} features"

@@ -1,16 +1,19 @@
-"""``rio-uq info`` and ``rio-uq export``: what is in a .rio file, and the file as an ONNX graph."""
+"""``rio-uq info`` and ``rio-uq export``: the content of a .rio file in words, and the file as an ONNX graph."""
 
 from __future__ import annotations
 
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rio_uq.cli import options as shared
 from rio_uq.cli.console import UserError, command, say, say_json
+
+if TYPE_CHECKING:
+    from rio_uq.regressor import RIORegressor
 
 
 class Precision(StrEnum):
@@ -22,7 +25,7 @@ class Precision(StrEnum):
 
 @command
 def info(rio: shared.RioFile, as_json: shared.AsJson = False) -> None:
-    """What a .rio file holds: columns, settings, and what was learnt, in words.
+    """The content of a .rio file: columns, settings, and what was learnt, in words.
 
     [bold]Examples[/bold]
 
@@ -30,58 +33,55 @@ def info(rio: shared.RioFile, as_json: shared.AsJson = False) -> None:
 
       rio-uq info price.rio --json
     """
-    import rio_uq
+    from rio_uq.regressor import load
     from rio_uq.storage.archive import read_archive
 
-    manifest = read_archive(rio).manifest
-    loaded = rio_uq.load(rio, estimator=None)
-    found = _described(rio, manifest, loaded)
+    loaded = load(rio, estimator=None)
+    content = _described(rio, read_archive(rio).manifest, loaded)
     if as_json:
-        say_json(json.dumps(found, indent=2, ensure_ascii=False))
+        say_json(json.dumps(content, indent=2, ensure_ascii=False))
         return
-    say(_as_table(found))
+    say(_as_table(content))
     say()
     say(str(loaded.summary()))
 
 
-def _described(path: Path, manifest: dict[str, Any], rio: Any) -> dict[str, Any]:
-    from rio_uq.features.extractors import feature_names
-
+def _described(path: Path, manifest: dict[str, Any], rio: RIORegressor) -> dict[str, Any]:
     table = getattr(rio, "metadata_", {}).get("table")
-    n_features = rio._known_rows.features.shape[1]
+    fitted = rio.fitted_
     calibration = rio.calibration_
     return {
         "file": str(path),
         "format_version": manifest["format_version"],
         "library_version": manifest["library_version"],
-        "rows": int(rio._known_rows.n_fitted),
+        "rows": int(fitted.kept.n_fitted),
         "table": table if isinstance(table, dict) else None,
-        "features": feature_names(rio._extract, n_features, getattr(rio, "feature_names_in_", None)),
+        "features": fitted.feature_names,
         "model_inside": manifest["model"],
         "kernel": rio.kernel,
         "ard": rio.ard,
         "inference": rio.inference,
-        "points": len(rio._gp.posterior.points),
-        "noise_variance": rio.noise_variance_ if rio._y_shape == () else list(map(float, rio.noise_variance_)),
+        "points": rio.n_inducing_,
+        "noise_variance": rio.noise_variance_ if fitted.y_shape == () else list(map(float, rio.noise_variance_)),
         "calibration": None
         if calibration is None
         else {"method": calibration.method, "rows": list(calibration.n_rows)},
     }
 
 
-def _as_table(found: dict[str, Any]) -> Any:
+def _as_table(content: dict[str, Any]) -> Any:
     from rich.table import Table
 
-    table, stored = Table(show_header=False, box=None), found["table"] or {}
-    calibration = found["calibration"]
-    model = f"{found['model_inside']}, inside the file" if found["model_inside"] else stored.get("model")
+    table, stored = Table(show_header=False, box=None), content["table"] or {}
+    calibration = content["calibration"]
+    model = f"{content['model_inside']}, inside the file" if content["model_inside"] else stored.get("model")
     lines = {
-        "file": f"{found['file']} (format {found['format_version']}, rio-uq {found['library_version']})",
+        "file": f"{content['file']} (format {content['format_version']}, rio-uq {content['library_version']})",
         "target": stored.get("target"),
         "predictions": f"column {stored['prediction']!r}" if stored.get("prediction") else model or "given as y_pred",
-        "rows": f"{found['rows']:,}",
-        "features": f"{len(found['features'])}: {_shortened(found['features'])}",
-        "kernel": f"{found['kernel']}{', ARD' if found['ard'] else ''}, {found['points']:,} points",
+        "rows": f"{content['rows']:,}",
+        "features": f"{len(content['features'])}: {_shortened(content['features'])}",
+        "kernel": f"{content['kernel']}{', ARD' if content['ard'] else ''}, {content['points']:,} points",
         "calibration": "none" if calibration is None else f"{calibration['method']}, {sum(calibration['rows']):,} rows",
     }
     for name, value in lines.items():
@@ -115,7 +115,7 @@ def export(
     """Error bars where there is no Python: the .rio file as an ONNX graph.
 
     Its inputs are X, and y_pred unless the model is merged in.
-    With categories or gaps among the features, these are an input of their own, encoded: their names are printed.
+    Features with categories or missing values are an input of their own, encoded: their names are printed.
 
     [bold]Examples[/bold]
 
@@ -123,8 +123,9 @@ def export(
 
       rio-uq export price.rio --model model.onnx -o price.onnx
     """
-    import rio_uq
+    import rio_uq.onnx
     from rio_uq.cli.output import check_output
+    from rio_uq.regressor import load
     from rio_uq.storage.archive import read_archive
 
     if output.suffix.lower() != ".onnx":
@@ -132,9 +133,8 @@ def export(
     check_output(output, force=force, inputs=[rio, model])
     inside = read_archive(rio).blobs.get("model.onnx")
     base = (str(model) if model is not None else inside) if merge else None
-    regressor = rio_uq.load(rio, estimator=None)
-    made = rio_uq.onnx.export(regressor, output, dtype=precision.value, levels=level, base=base)
-    for label, values in (("input", made.graph.input), ("output", made.graph.output)):
+    graph = rio_uq.onnx.export(load(rio, estimator=None), output, dtype=precision.value, levels=level, base=base)
+    for label, values in (("input", graph.graph.input), ("output", graph.graph.output)):
         for value in values:
             say(f"{label:<7}{value.name:<12}{value.doc_string}")
     say(f"{output}: written")

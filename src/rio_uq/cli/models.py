@@ -27,7 +27,7 @@ WHY_NOT_PICKLE = (
 
 @dataclass(frozen=True)
 class OpenedModel:
-    """A model, and what it takes to have it again.
+    """A model, and its file.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ def open_model(name: str, *, trust_pickle: bool, trusted: Sequence[str]) -> Open
 
 def _open_file(path: Path, kind: str, trusted: Sequence[str]) -> OpenedModel:
     from rio_uq.models.files import UntrustedTypesError, load_model
-    from rio_uq.models.networks import onnx_bytes
+    from rio_uq.models.onnx import onnx_bytes
 
     content = onnx_bytes(path) if kind == "onnx" else path.read_bytes()
     try:
@@ -93,7 +93,7 @@ def _open_file(path: Path, kind: str, trusted: Sequence[str]) -> OpenedModel:
 
 
 def untrusted(name: str, types: Sequence[str]) -> UserError:
-    """What to say of a skops file that holds types which are not known to be safe."""
+    """The error for a skops file that holds types which are not known to be safe."""
     listed = "".join(f"\n  {one}" for one in types)
     return UserError(
         f"{name} holds types that are not known to be safe:{listed}\nIf you trust where it comes from: "
@@ -121,11 +121,11 @@ def _imported(name: str) -> Any:
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        found: Any = importlib.import_module(module_name)
+        target: Any = importlib.import_module(module_name)
         for part in path.split("."):
-            found = getattr(found, part)
+            target = getattr(target, part)
     except Exception as error:  # the module is the user's own, and may fail in any way
         raise UserError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
-    if isinstance(found, type) or not (callable(found) or hasattr(found, "predict")):
-        raise UserError(f"{name} is {found!r}, and has to be a function from rows to predictions, or a model")
-    return found
+    if isinstance(target, type) or not (callable(target) or hasattr(target, "predict")):
+        raise UserError(f"{name} is {target!r}, and has to be a function from rows to predictions, or a model")
+    return target

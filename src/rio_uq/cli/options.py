@@ -52,7 +52,7 @@ Levels = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 SkipBadRows = Annotated[
-    bool, typer.Option("--skip-bad-rows", help="Go on where a row has a gap, or text in place of a number.")
+    bool, typer.Option("--skip-bad-rows", help="Go on where a row has a missing value, or text in place of a number.")
 ]
 
 PredColumn = Annotated[

@@ -17,9 +17,11 @@ from pyarrow import compute as pc
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
-from rio_uq.cli.cells import GAPS, is_text, with_points
+from rio_uq._base.files import file_in_one_step
+from rio_uq.cli.cells import MISSING, is_text, with_points
 from rio_uq.cli.console import UserError
-from rio_uq.cli.tables import TableFile, kind_of
+from rio_uq.cli.input import InputTable
+from rio_uq.rows.formats import format_of
 
 WHOLE = r"^-?(0|[1-9][0-9]{0,17})$"
 FRACTION = r"^-?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]+)?$"
@@ -33,7 +35,7 @@ class Dialect(NamedTuple):
     decimal: str = "."
 
 
-def dialect_of(path: Path, table: TableFile, *, is_asked_for: bool) -> Dialect:
+def dialect_of(path: Path, table: InputTable, *, is_asked_for: bool) -> Dialect:
     """Tabs for .tsv, commas for .csv; or as the input, if options have said how that is written."""
     same = is_asked_for and table.separator is not None
     separator = "\t" if path.suffix.lower() == ".tsv" else (table.separator or ",") if same else ","
@@ -46,8 +48,8 @@ def check_output(path: Path, *, force: bool, ending: str = "", inputs: Sequence[
         raise UserError(f"{path} is a folder: name a file")
     if ending and path.suffix.lower() != ending:
         raise UserError(f"{path}: its name has to end in {ending}")
-    for given in inputs:
-        if given is not None and path.exists() and Path(given).exists() and path.samefile(given):
+    for source in inputs:
+        if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
             raise UserError(f"{path} is an input of this command: choose another name for its output")
     if path.exists() and not force:
         raise UserError(f"{path} exists already: choose another name, or --force to replace it")
@@ -63,37 +65,32 @@ def check_output(path: Path, *, force: bool, ending: str = "", inputs: Sequence[
 @contextmanager
 def in_one_step(path: Path, *, force: bool) -> Iterator[Path]:
     """A path to write to; what is written takes its name at the end, if nothing goes wrong on the way."""
-    target = Path(os.path.realpath(path))
-    with tempfile.TemporaryDirectory(prefix=".rio-uq-", dir=target.parent) as folder:
-        temporary = Path(folder, path.name)
+    with file_in_one_step(path) as temporary:
         yield temporary
         check_output(path, force=force)
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
 
 
 def write_table(blocks: Iterable[pa.Table], path: Path, dialect: Dialect, *, force: bool) -> None:
     """Write blocks of rows as one table."""
-    with in_one_step(path, force=force) as temporary, _writer(kind_of(path), temporary, dialect) as write:
+    with in_one_step(path, force=force) as temporary, _writer(format_of(path), temporary, dialect) as write:
         for block in blocks:
             write(block)
 
 
 @contextmanager
-def _writer(kind: str, path: Path, dialect: Dialect) -> Iterator[Callable[[pa.Table], None]]:
+def _writer(table_format: str, path: Path, dialect: Dialect) -> Iterator[Callable[[pa.Table], None]]:
     opened: list[Any] = []
 
     def write(table: pa.Table) -> None:
-        if kind == "csv":
+        if table_format == "csv":
             if not opened:
                 opened.append(path.open("wb"))
                 opened[0].write(_csv_lines([table.column_names], dialect))
             opened[0].write(_csv_block(table, dialect))
             return
         if not opened:
-            made = parquet.ParquetWriter if kind == "parquet" else _feather_writer
-            opened.append(made(path, table.schema))
+            writer = parquet.ParquetWriter if table_format == "parquet" else _feather_writer
+            opened.append(writer(path, table.schema))
         opened[0].write_table(table)
 
     try:
@@ -138,19 +135,21 @@ def _csv_lines(rows: Iterable[Iterable[Any]], dialect: Dialect) -> bytes:
     return text.getvalue().encode()
 
 
-def column_types(table: TableFile) -> dict[str, pa.DataType]:
+def column_types(table: InputTable) -> dict[str, pa.DataType]:
     """The types of the columns of a CSV file, for a file that has types: one more walk over its rows."""
     fits = {name: [pa.int64(), pa.float64()] for name in table.names}
     patterns = {pa.int64(): WHOLE, pa.float64(): FRACTION}
     for block in table.blocks("finding the types of columns"):
         for name, candidates in fits.items():
             column = with_points(block.column(name), table.decimal)
-            known = pc.filter(column, pc.invert(pc.is_in(column, pa.array(GAPS))))
-            while (
-                candidates and not pc.all(pc.match_substring_regex(known, patterns[candidates[0]]), min_count=0).as_py()
-            ):
+            texts = pc.filter(column, pc.invert(pc.is_in(column, pa.array(MISSING))))
+            while candidates and not _all_match(texts, patterns[candidates[0]]):
                 candidates.pop(0)
     return {name: candidates[0] if candidates else pa.string() for name, candidates in fits.items()}
+
+
+def _all_match(texts: Any, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(texts, pattern), min_count=0).as_py())
 
 
 def typed(table: pa.Table, types: dict[str, pa.DataType], decimal: str) -> pa.Table:
@@ -159,6 +158,7 @@ def typed(table: pa.Table, types: dict[str, pa.DataType], decimal: str) -> pa.Ta
     for name in table.column_names:
         column = table.column(name)
         if types[name] != pa.string() and is_text(column.type):
-            column = pc.if_else(pc.is_in(column, pa.array(GAPS)), None, with_points(column, decimal)).cast(types[name])
+            is_missing = pc.is_in(column, pa.array(MISSING))
+            column = pc.if_else(is_missing, None, with_points(column, decimal)).cast(types[name])
         columns.append(column)
     return pa.table(columns, names=table.column_names)

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rio_uq.cli import options as shared
 from rio_uq.cli.console import UserError, command, say
 from rio_uq.cli.models import split_names
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rio_uq._base.array import Array
+    from rio_uq.cli.rows import Block, TableRows
+    from rio_uq.cli.stored import OpenedRio
+    from rio_uq.regressor import RIORegressor
 
 
 @command
@@ -47,25 +55,26 @@ def predict(
 
       rio-uq predict new.parquet --rio price.rio --model mypackage.models:predict -o out.parquet
     """
+    from rio_uq.cli.input import InputTable
     from rio_uq.cli.output import check_output, column_types, dialect_of, write_table
-    from rio_uq.cli.rows import Rows
+    from rio_uq.cli.rows import TableRows
     from rio_uq.cli.stored import open_rio
-    from rio_uq.cli.tables import TableFile, kind_of
     from rio_uq.rows.csv import CsvOptions
+    from rio_uq.rows.formats import format_of
 
     check_output(output, force=force, inputs=[new, rio, model])
-    writes_csv = kind_of(output) == "csv"
-    file = TableFile(new, CsvOptions(separator, encoding, decimal))
+    writes_csv = format_of(output) == "csv"
+    file = InputTable(new, CsvOptions(separator, encoding, decimal))
     opened = open_rio(
         rio, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=split_names(trust_types)
     )
-    rows = Rows(file, opened, with_target=False, skip_bad=skip_bad_rows)
+    rows = TableRows(file, opened, with_target=False, skip_bad=skip_bad_rows)
     names = new_columns(level, prefix, with_model=opened.has_model)
     repeated = sorted(set(names) & set(file.names))
     if repeated:
         raise UserError(f"{new} has a column {', '.join(map(repr, repeated))} already: use --prefix rio_, say")
     check_levels(opened.rio, level)
-    types = None if writes_csv or file.kind != "csv" else column_types(file)
+    types = None if writes_csv or file.format != "csv" else column_types(file)
     dialect = dialect_of(output, file, is_asked_for=separator is not None or decimal != ".")
     write_table(_blocks(opened, rows, level, names, types), output, dialect, force=force)
     rows.tell()
@@ -77,7 +86,7 @@ def new_columns(levels: Sequence[float], prefix: str, *, with_model: bool) -> li
     return [prefix + name for name in (*(["y_pred"] if with_model else []), "mean", "std", *bounds)]
 
 
-def check_levels(rio: Any, levels: Sequence[float]) -> None:
+def check_levels(rio: RIORegressor, levels: Sequence[float]) -> None:
     """Raise before any work is done, if there are too few calibration rows for these levels."""
     import numpy as np
 
@@ -87,7 +96,9 @@ def check_levels(rio: Any, levels: Sequence[float]) -> None:
         rio.calibration_.check_support(0.5 + 0.5 * np.asarray(levels))
 
 
-def _blocks(opened: Any, rows: Any, levels: Sequence[float], names: list[str], types: Any) -> Iterator[Any]:
+def _blocks(
+    opened: OpenedRio, rows: TableRows, levels: Sequence[float], names: list[str], types: dict[str, pa.DataType] | None
+) -> Iterator[pa.Table]:
     import numpy as np
     import pyarrow as pa
 
@@ -97,8 +108,8 @@ def _blocks(opened: Any, rows: Any, levels: Sequence[float], names: list[str], t
     for block in rows.blocks("predicting"):
         empty = False
         table = block.table if types is None else typed(block.table, types, rows.file.decimal)
-        made = answers(opened, block, levels)
-        for name, values in zip(names, made, strict=True):
+        columns = answers(opened, block, levels)[0 if opened.has_model else 1 :]
+        for name, values in zip(names, columns, strict=True):
             column = np.full(table.num_rows, np.nan)
             column[block.usable] = values
             table = table.append_column(name, pa.array(column, from_pandas=True))
@@ -108,16 +119,16 @@ def _blocks(opened: Any, rows: Any, levels: Sequence[float], names: list[str], t
         yield pa.schema([*schema, *(pa.field(name, pa.float64()) for name in names)]).empty_table()
 
 
-def answers(opened: Any, block: Any, levels: Sequence[float]) -> list[Any]:
-    """The new columns for the usable rows of a block."""
+def answers(opened: OpenedRio, block: Block, levels: Sequence[float]) -> list[Array]:
+    """Of the usable rows of a block: prediction, corrected prediction, its std, and the ends of intervals."""
     import numpy as np
 
     from rio_uq.cli.rows import predictions
 
     if not len(block.X):
-        return [np.empty(0) for _ in new_columns(levels, "", with_model=opened.has_model)]
+        return [np.empty(0)] * (3 + 2 * len(levels))
     y_pred = predictions(opened.rio, block)
     distribution = opened.rio.predict_dist(block.X, y_pred=y_pred)
     mean = distribution.centre if hasattr(distribution, "centre") else distribution.mean()
     bounds = [end for level in levels for end in distribution.interval(level)]
-    return [*([y_pred] if opened.has_model else []), mean, distribution.std(), *bounds]
+    return [y_pred, mean, distribution.std(), *bounds]

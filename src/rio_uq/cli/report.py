@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rio_uq.cli import options as shared
 from rio_uq.cli.console import UserError, busy, command, note, say
 from rio_uq.cli.models import split_names
+
+if TYPE_CHECKING:
+    from rio_uq.cli.input import InputTable
+    from rio_uq.cli.rows import Block
+    from rio_uq.cli.stored import TableDescription
 
 
 @command
@@ -43,61 +48,55 @@ def report(
     import pandas as pd
 
     from rio_uq.cli.evaluate import with_target
-    from rio_uq.cli.known_rows import UsedBefore
+    from rio_uq.cli.input import InputTable
     from rio_uq.cli.output import check_output, in_one_step
-    from rio_uq.cli.rows import Rows, predictions
-    from rio_uq.cli.tables import TableFile
-    from rio_uq.report import write_report  # type: ignore[import-not-found,unused-ignore]
+    from rio_uq.cli.row_reuse import RowReuse
+    from rio_uq.cli.rows import TableRows
+    from rio_uq.report import write_report
     from rio_uq.rows.csv import CsvOptions
 
     check_output(output, force=force, ending=".html", inputs=[test, rio, model])
     trusted = split_names(trust_types)
     opened = with_target(rio, target, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=trusted)
-    file = TableFile(test, CsvOptions(separator, encoding, decimal))
-    rows = Rows(file, opened, with_target=True, skip_bad=skip_bad_rows)
+    file = InputTable(test, CsvOptions(separator, encoding, decimal))
+    table = TableRows(file, opened, with_target=True, skip_bad=skip_bad_rows)
     if id_column is not None:
         _check_id(file, opened.table, id_column)
-    blocks = [block for block in rows.blocks(f"reading {test.name}") if len(block.X)]
-    rows.tell()
-    if not blocks:
-        raise UserError(f"{test} has no rows with a number in {opened.table.target!r}: there is nothing to report on")
-    y_pred = np.concatenate([predictions(opened.rio, block) for block in blocks])
-    X = pd.concat([block.X for block in blocks], ignore_index=True)
-    y = pd.Series(np.concatenate([block.y for block in blocks if block.y is not None]), name=opened.table.target)
-    used = UsedBefore(opened.rio)
-    used.see(X, y.to_numpy(), y_pred)
-    warned = used.warnings()
+    rows = table.read("report on")
+    reuse = RowReuse(opened.rio)
+    reuse.see(rows.X, rows.y)
+    warned = reuse.warnings()
     for text in warned.values():
         note(text, label="warning")
-    ids = None if id_column is None else pd.DataFrame({id_column: _cells(blocks, id_column)})
+    ids = None if id_column is None else pd.DataFrame({id_column: _cells(rows.blocks, id_column)})
     with busy("writing the report"), in_one_step(output, force=force) as temporary:
         write_report(
             opened.rio,
-            X,
-            y,
+            rows.X,
+            pd.Series(rows.y, name=opened.table.target),
             temporary,
-            y_pred=y_pred,
+            y_pred=rows.y_pred,
             title=title or test.name,
-            row_labels=np.concatenate([block.numbers for block in blocks]),
+            row_labels=np.concatenate([block.numbers for block in rows.blocks]),
             notes=ids,
             notices=[text for name, text in warned.items() if name == "calibration"],  # it finds the others itself
             random_state=seed,
         )
-    say(f"{output}: {len(y):,} rows")
+    say(f"{output}: {len(rows.y):,} rows")
 
 
-def _check_id(file: Any, table: Any, name: str) -> None:
+def _check_id(file: InputTable, table: TableDescription, name: str) -> None:
     file.check_has([name], " (--id-column)")
-    used = {
+    uses: dict[str | None, str] = {
         **dict.fromkeys(table.columns, "a feature"),
         table.target: "the outcome",
         table.prediction: "the prediction",
     }
-    if name in used:
-        raise UserError(f"column {name!r} is {used[name]}, and shown as such: --id-column names a column beside these")
+    if name in uses:
+        raise UserError(f"column {name!r} is {uses[name]}, and shown as such: --id-column names a column beside these")
 
 
-def _cells(blocks: Any, name: str) -> list[Any]:
+def _cells(blocks: list[Block], name: str) -> list[Any]:
     """Cells of a column in the usable rows."""
     columns = (block.table.column(name).to_pylist() for block in blocks)
     kept = (zip(column, block.usable, strict=True) for column, block in zip(columns, blocks, strict=True))

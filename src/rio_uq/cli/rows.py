@@ -1,11 +1,11 @@
-"""Rows of a table, ready for RIO: what is usable of each block, and what to say of the rest."""
+"""Rows of a table, ready for RIO: the usable ones of each block, and notes on the others."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from rio_uq._base.array import Array, Mask
 from rio_uq.cli.cells import check_dots, examples, frame_of, numbers_of
 from rio_uq.cli.console import UserError, note
-from rio_uq.cli.stored import Opened
-from rio_uq.cli.tables import TableFile
+from rio_uq.cli.input import InputTable
+from rio_uq.cli.stored import OpenedRio
 from rio_uq.features.table_encoder import TableEncoder
+from rio_uq.regressor import RIORegressor
 
 
 @dataclass(frozen=True)
@@ -45,21 +46,30 @@ class Block:
     numbers: NDArray[np.intp]
 
 
-class Rows:
+class RowsInMemory(NamedTuple):
+    """All usable rows of a table: X, outcomes and predictions; and the blocks that they came in."""
+
+    X: pd.DataFrame
+    y: Array
+    y_pred: Array
+    blocks: list[Block]
+
+
+class TableRows:
     """The rows of a file for a fitted regressor.
 
     Parameters
     ----------
-    file : TableFile
-    opened : Opened
+    file : InputTable
+    opened : OpenedRio
     with_target : bool
         Rows without an outcome are then left out.
     skip_bad : bool or None
         Leave out rows that cannot be used, instead of raising an error; None where the command has no such option.
     """
 
-    def __init__(self, file: TableFile, opened: Opened, *, with_target: bool, skip_bad: bool | None) -> None:
-        self.file, self.table, self.skip_bad = file, opened.table, skip_bad
+    def __init__(self, file: InputTable, opened: OpenedRio, *, with_target: bool, skip_bad: bool | None) -> None:
+        self.file, self.table, self.rio, self.skip_bad = file, opened.table, opened.rio, skip_bad
         self.target = self.table.target if with_target else None
         self.encoder = opened.rio.features if isinstance(opened.rio.features, TableEncoder) else None
         self.unseen: Counter[str] = Counter()
@@ -69,6 +79,24 @@ class Rows:
         file.check_has(prediction, " of the model's predictions (--pred-column names it)")
         if self.target is not None:
             file.check_has([self.target], " of outcomes")
+
+    def read(self, purpose: str) -> RowsInMemory:
+        """All usable rows with outcomes, and notes on the others; without any, an error that names the purpose."""
+        blocks = [block for block in self.blocks(f"reading {self.file.path.name}") if len(block.X)]
+        self.tell()
+        if not blocks:
+            raise self.nothing_to(purpose)
+        return RowsInMemory(
+            pd.concat([block.X for block in blocks], ignore_index=True),
+            np.concatenate([block.y for block in blocks if block.y is not None]),
+            np.concatenate([predictions(self.rio, block) for block in blocks]),
+            blocks,
+        )
+
+    def nothing_to(self, purpose: str) -> UserError:
+        return UserError(
+            f"{self.file.path} has no rows with a number in {self.target!r}: there is nothing to {purpose}"
+        )
 
     def blocks(self, label: str) -> Iterator[Block]:
         for table in self.file.blocks(label):
@@ -81,8 +109,8 @@ class Rows:
         for name, mask in wrong.items():
             bad |= self._refuse(table, name, mask, "text")
         for column in () if self.encoder is None else self.encoder.columns_:
-            gaps = column.bad_rows(X[column.name]) & ~wrong.get(column.name, np.zeros_like(bad))
-            bad |= self._refuse(table, column.name, gaps, "gap")
+            missing = column.bad_rows(X[column.name]) & ~wrong.get(column.name, np.zeros_like(bad))
+            bad |= self._refuse(table, column.name, missing, "missing")
             self.unseen[column.name] += column.unseen(X[column.name])
         y_pred = None
         if self.table.prediction is not None:
@@ -106,7 +134,8 @@ class Rows:
             cells = examples(table.column(name), mask)
             needed = {
                 "text": "a number is needed, as in the table that RIO was fitted to",
-                "gap": "no row had a gap in the table that RIO was fitted to: fill it, or fit to a table with gaps",
+                "missing": "no value was missing in the table that RIO was fitted to: fill it, or fit to a table with "
+                "missing values",
                 "prediction": "every row needs the model's prediction",
             }[why]
             skip = "" if self.skip_bad is None else "; or go on without such rows: --skip-bad-rows"
@@ -128,16 +157,17 @@ class Rows:
             elif count:
                 note(
                     f"column {name!r} has a category in {count:,} rows that was not in the table RIO was fitted to: it "
-                    "counts as none of the known ones"
+                    "counts as none of those"
                 )
         if self.n_skipped:
-            note(f"{self.n_skipped:,} of {self.n_rows:,} rows could not be used (gaps, or text in place of numbers)")
+            reasons = "missing values, or text in place of numbers"
+            note(f"{self.n_skipped:,} of {self.n_rows:,} rows could not be used ({reasons})")
         if self.n_without_target:
             note(f"{self.n_without_target:,} of {self.n_rows:,} rows have no number in {self.target!r}: left out")
 
 
-def predictions(rio: Any, block: Block) -> Array:
+def predictions(rio: RIORegressor, block: Block) -> Array:
     """ŷ of the usable rows, from the column or from the model."""
     if block.y_pred is not None:
         return block.y_pred
-    return np.asarray(rio._predictions(block.X, None)[:, 0])
+    return np.asarray(rio.fitted_.predictions(block.X)[:, 0])

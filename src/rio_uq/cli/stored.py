@@ -1,9 +1,9 @@
-"""What a .rio file remembers of the table it was made from, so that predict can read the next one."""
+"""A .rio file, and the description in it of the table that it was made from, by which predict reads the next one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,16 @@ import typer
 
 from rio_uq.cli.cells import NUMBERS, TEXT
 from rio_uq.cli.console import UserError
-from rio_uq.cli.known_rows import check_model_again
 from rio_uq.cli.models import open_model, untrusted
+from rio_uq.models.files import UntrustedTypesError
+from rio_uq.regressor import RIORegressor, load
 
 KEY = "table"
 
 
 @dataclass(frozen=True)
-class Table:
-    """Columns and their use.
+class TableDescription:
+    """The columns of a table, and their use.
 
     Attributes
     ----------
@@ -44,78 +45,72 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedRio:
     """A .rio file that is ready to predict."""
 
-    rio: Any
-    table: Table
+    rio: RIORegressor
+    table: TableDescription
     has_model: bool
 
 
-def read_table(rio: Any, path: Path) -> Table:
+def read_table(rio: RIORegressor, path: Path) -> TableDescription:
     """From the metadata, or from the names of columns if the file was written in Python."""
     stored = getattr(rio, "metadata_", {}).get(KEY)
     if stored is not None:
         try:
             return _checked(stored)
         except (KeyError, TypeError, ValueError) as error:
-            raise UserError(f"{path}: what it says of its table is damaged: {error!r}") from error
+            raise UserError(f"{path}: its description of the table is damaged: {error!r}") from error
     names = getattr(rio, "feature_names_in_", None)
     if names is None:
         raise UserError(
             f"{path} does not say which columns it needs: make it with rio-uq fit, or in Python fit to a DataFrame"
         )
     categories = {column.name for column in getattr(rio.features, "columns_", ()) if hasattr(column, "levels")}
-    return Table(None, None, {str(name): TEXT if name in categories else NUMBERS for name in names}, None)
+    return TableDescription(None, None, {str(name): TEXT if name in categories else NUMBERS for name in names}, None)
 
 
-def _checked(stored: Any) -> Table:
+def _checked(stored: Any) -> TableDescription:
     columns = {column["name"]: column["kind"] for column in stored["columns"]}
     texts = [stored["target"], stored["prediction"], stored["model"]]
     if not all(value is None or isinstance(value, str) for value in texts):
         raise ValueError("names have to be text")
     if not columns or not all(isinstance(name, str) and kind in (NUMBERS, TEXT) for name, kind in columns.items()):
         raise ValueError("columns have to be numbers or text")
-    return Table(stored["target"], stored["prediction"], columns, stored["model"])
+    return TableDescription(stored["target"], stored["prediction"], columns, stored["model"])
 
 
 def open_rio(
     path: Path, *, pred_column: str | None, model: str | None, trust_pickle: bool, trusted: Sequence[str]
-) -> Opened:
+) -> OpenedRio:
     """A .rio file with what makes predictions: a column, the model inside, or one that is given."""
     if pred_column is not None and model is not None:
         raise typer.BadParameter(
             "give one of them: a column of predictions, or a model that makes them", param_hint="--pred-column, --model"
         )
-    given: dict[str, Any] = {}
+    estimator: dict[str, Any] = {}
     if pred_column is not None:
-        given["estimator"] = None
+        estimator["estimator"] = None
     elif model is not None:
-        given["estimator"] = open_model(model, trust_pickle=trust_pickle, trusted=trusted).model
-    rio = _load(path, trusted, given)
+        estimator["estimator"] = open_model(model, trust_pickle=trust_pickle, trusted=trusted).model
+    rio = _load(path, trusted, estimator)
     table = read_table(rio, path)
-    if model is not None and pred_column is None:
-        check_model_again(rio, table.columns, path)
-    if len(rio._y_shape):
+    if len(rio.fitted_.y_shape):
         raise UserError(f"{path} has several outcomes, and the command line works on one: use it in Python")
     if pred_column is not None or (table.prediction is not None and model is None):
-        chosen = pred_column or table.prediction
-        return Opened(rio, Table(table.target, chosen, table.columns, table.model), False)
+        return OpenedRio(rio, replace(table, prediction=pred_column or table.prediction), has_model=False)
     if rio.estimator_ is None:
         again = f" (it was {table.model} in fit)" if table.model else ""
         raise UserError(
             f"{path} has no model inside: give it with --model{again}, or name the column of its predictions with "
             "--pred-column"
         )
-    return Opened(rio, Table(table.target, None, table.columns, table.model), True)
+    return OpenedRio(rio, replace(table, prediction=None), has_model=True)
 
 
-def _load(path: Path, trusted: Sequence[str], given: dict[str, Any]) -> Any:
-    import rio_uq
-    from rio_uq.models.files import UntrustedTypesError
-
+def _load(path: Path, trusted: Sequence[str], estimator: dict[str, Any]) -> RIORegressor:
     try:
-        return rio_uq.load(path, trusted=trusted, **given)
+        return load(path, trusted=trusted, **estimator)
     except ValueError as error:
         if isinstance(error.__context__, UntrustedTypesError):
             raise untrusted(f"the model inside {path}", error.__context__.types) from error

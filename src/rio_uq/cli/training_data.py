@@ -13,9 +13,9 @@ from rio_uq._base.array import Array
 from rio_uq.cli.cells import NUMBERS, TEXT, check_dots, examples, frame_of, kind_of, numbers_of
 from rio_uq.cli.columns import check_kind, choose_columns, without_empty
 from rio_uq.cli.console import UserError, note
+from rio_uq.cli.input import InputTable
 from rio_uq.cli.models import OpenedModel
-from rio_uq.cli.stored import Table
-from rio_uq.cli.tables import TableFile
+from rio_uq.cli.stored import TableDescription
 from rio_uq.features.table_encoder import TableEncoder
 from rio_uq.rows.csv import CsvOptions
 
@@ -28,8 +28,8 @@ class TrainingData:
 
     Attributes
     ----------
-    table : Table
-        What the .rio file has to remember.
+    table : TableDescription
+        Its description in the .rio file.
     encoder : TableEncoder
         Fitted to X.
     X : DataFrame
@@ -37,7 +37,7 @@ class TrainingData:
     y_pred : (n,) array or None
     """
 
-    table: Table
+    table: TableDescription
     encoder: TableEncoder
     X: pd.DataFrame
     y: Array
@@ -53,16 +53,16 @@ def read_training_data(
     features: list[str],
     drop: list[str],
 ) -> TrainingData:
-    """Read a table for fit; what it cannot do with it is said in a sentence."""
-    file = TableFile(path, csv_options)
+    """Read a table for fit; an error says in a sentence why it cannot be used."""
+    file = InputTable(path, csv_options)
     chosen = choose_columns(file, target, prediction, None if model is None else model.columns(), features, drop)
     rows = file.read()
-    found = {name: kind_of(rows.column(name), file.decimal) for name in chosen.model}
-    seen = without_empty(chosen.gp, found)
+    kinds = {name: kind_of(rows.column(name), file.decimal) for name in chosen.model}
+    seen = without_empty(chosen.gp, kinds)
     for name in seen:
-        check_kind(name, found[name], rows.column(name), file.decimal)
+        check_kind(name, kinds[name], rows.column(name), file.decimal)
     taken = chosen.model if chosen.is_asked_for else seen
-    kinds = {name: found[name] if found[name] in (NUMBERS, TEXT) else NUMBERS for name in taken}
+    kinds = {name: kinds[name] if kinds[name] in (NUMBERS, TEXT) else NUMBERS for name in taken}
     X, _ = frame_of(rows, kinds, file.decimal)
     usable, columns = np.ones(len(X), dtype=bool), []
     for name in (target, *([] if prediction is None else [prediction])):
@@ -85,7 +85,11 @@ def read_training_data(
     y, y_pred = columns[0][usable], columns[1][usable] if prediction is not None else None
     X = X[usable].reset_index(drop=True)
     return TrainingData(
-        Table(target, prediction, kinds, None if model is None else model.name), _encoder(seen, X), X, y, y_pred
+        TableDescription(target, prediction, kinds, None if model is None else model.name),
+        _encoder(seen, X),
+        X,
+        y,
+        y_pred,
     )
 
 

@@ -1,4 +1,4 @@
-"""What the GP sees of X: columns, transformers, layers of networks, encoded tables."""
+"""Features of X for the GP: columns, transformers, layers of networks, encoded tables."""
 
 from rio_uq.features.layers import layer, onnx_tensor
 from rio_uq.features.table_encoder import TableEncoder

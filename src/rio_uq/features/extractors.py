@@ -1,4 +1,4 @@
-"""What the GP sees as the model's input: X itself, columns of it, a transformer's output, or any function of X."""
+"""The GP's features: X itself, columns of it, a transformer's output, or any function of X."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _fitted_transformer(transformer: Any, X: Any, y: Any) -> Any:
 
 
 def feature_names(extract: Extractor | None, n_features: int, names_in: Any = None) -> list[str]:
-    """What to call the GP's features.
+    """The names of the GP's features.
 
     Parameters
     ----------

@@ -13,7 +13,9 @@ import numpy as np
 from rio_uq._base.array import Array
 from rio_uq._base.checks import named
 from rio_uq._base.extras import require
-from rio_uq.models.networks import BATCH_SIZE, OnnxNetwork, TorchNetwork, as_array, onnx_bytes
+from rio_uq.models.network import BATCH_SIZE, as_array
+from rio_uq.models.onnx import OnnxNetwork, onnx_bytes
+from rio_uq.models.torch import TorchNetwork
 
 POOLS = ("max", "mean")
 
@@ -83,16 +85,16 @@ class TorchLayer:
                 _pooled(output, self.pool, f"layer {self.path!r}")
             ]  # a copy, since the next layer may work in place
 
-        found = []
+        values = []
         hook = self.network.module.get_submodule(self.path).register_forward_hook(see)
         try:
             for _, n_rows in self.network.outputs(X):
                 if not seen:
                     raise ValueError(f"layer {self.path!r} is not used when the module runs: choose another one")
-                found.append(_for_each_row(seen.pop(), n_rows, f"layer {self.path!r}"))
+                values.append(_for_each_row(seen.pop(), n_rows, f"layer {self.path!r}"))
         finally:
             hook.remove()
-        return np.concatenate(found)
+        return np.concatenate(values)
 
     def __sklearn_clone__(self) -> TorchLayer:
         return self  # trained, as the model is

@@ -84,8 +84,8 @@ class CategoryColumn:
     def encode(self, values: Any) -> Array:
         codes = self._codes(values)
         encoded = np.zeros((len(codes), len(self.encoded_names())))
-        known = codes >= 0
-        encoded[known, codes[known]] = 1.0
+        has_level = codes >= 0
+        encoded[has_level, codes[has_level]] = 1.0
         return encoded
 
     def _codes(self, values: Any) -> NDArray[np.intp]:
@@ -217,18 +217,18 @@ def _check_names(names: list[Any]) -> None:
 
 def _distinct(names: list[str]) -> list[str]:
     """The same names, with a number behind those that were there before."""
-    found: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     for name in names:
         other, count = name, 1
-        while other in found:
+        while other in distinct:
             count += 1
             other = f"{name} ({count})"
-        found[other] = None
-    return list(found)
+        distinct[other] = None
+    return list(distinct)
 
 
 def _complaint(name: str, values: Any, rows: NDArray[np.intp]) -> str:
-    """What is wrong with rows of a column of numbers."""
+    """The rows of a column of numbers that hold something else, in words."""
     numbers, missing = _numbers(values)
     infinite = np.flatnonzero(np.isinf(numbers))
     if len(infinite):
@@ -245,16 +245,16 @@ def _complaint(name: str, values: Any, rows: NDArray[np.intp]) -> str:
 
 def _learn_numbers(name: str, values: Any) -> NumberColumn:
     numbers, missing = _numbers(values)
-    known = numbers[~missing]
-    if not np.isfinite(known).all():
+    present = numbers[~missing]
+    if not np.isfinite(present).all():
         raise ValueError(f"column {name!r} has infinite numbers: replace them or leave the column out")
-    if not len(known):
+    if not len(present):
         raise ValueError(f"column {name!r} is empty in every row: leave it out")
-    return NumberColumn(name, float(np.median(known)) if missing.any() else None)
+    return NumberColumn(name, float(np.median(present)) if missing.any() else None)
 
 
 def to_plain(encoder: TableEncoder) -> list[dict[str, Any]]:
-    """What was learnt as values that JSON has a form for; see docs/format.md."""
+    """The columns of a fitted encoder as values that JSON has a form for; see docs/format.md."""
     return [
         {"kind": "number" if isinstance(column, NumberColumn) else "category", **asdict(column)}
         for column in encoder.columns_
@@ -294,10 +294,10 @@ def _kind(values: Any) -> str:
         return "dates"
     if array.dtype.kind in "iuf":
         return "numbers"
-    known = [value for value in array.tolist() if not _is_missing(value)]
-    if any(isinstance(value, datetime.date | datetime.time | datetime.timedelta) for value in known):
+    present = [value for value in array.tolist() if not _is_missing(value)]
+    if any(isinstance(value, datetime.date | datetime.time | datetime.timedelta) for value in present):
         return "dates"
-    is_number = all(isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in known)
+    is_number = all(isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in present)
     return "numbers" if is_number else "categories"
 
 

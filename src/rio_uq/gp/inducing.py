@@ -7,12 +7,13 @@ Points are worth their cost while twice as many would take a noticeable part of 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.cluster import KMeans
+from scipy.cluster.vq import kmeans2
 
 from rio_uq._base.array import Array
 from rio_uq.gp.backend.linalg import BASE_JITTER
@@ -25,6 +26,8 @@ FEWEST_POINTS, MOST_POINTS = 10, 1000
 
 GAIN_PER_ROW = 0.01
 """In nats: points are added while twice as many would gain more for a row than this."""
+
+KMEANS_ITERATIONS = 50
 
 EVALUATIONS = 50
 """Of the bound on all rows, in a usual fit."""
@@ -48,10 +51,18 @@ def choose(method: str, n_points: int, rows: Array, kernel: Kernel, theta: Array
     if method == "greedy":
         return greedy(kernel, theta, _draw(rows, max(2000, 4 * n_points), rng), n_points)
     if method == "kmeans":
-        sample = np.unique(_draw(rows, max(2000, 20 * n_points), rng), axis=0)
-        clusters = KMeans(min(n_points, len(sample)), n_init=1, random_state=int(rng.integers(2**31)))
-        return np.asarray(clusters.fit(sample).cluster_centers_)
+        return _centres(np.unique(_draw(rows, max(2000, 20 * n_points), rng), axis=0), n_points, rng)
     return _draw(rows, n_points, rng)
+
+
+def _centres(rows: Array, n_points: int, rng: np.random.Generator) -> Array:
+    """Centres of k-means clusters of distinct rows, (at most n_points, D): the rows themselves if they are not more."""
+    if len(rows) <= n_points:
+        return rows
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # an empty cluster keeps its centre, which is a point like others
+        centres, _ = kmeans2(rows, _draw(rows, n_points, rng), iter=KMEANS_ITERATIONS, minit="matrix")
+    return np.unique(centres, axis=0)
 
 
 def greedy(kernel: Kernel, theta: Array, rows: Array, n_points: int) -> Array:

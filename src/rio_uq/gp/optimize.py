@@ -10,6 +10,7 @@ from scipy.optimize import OptimizeResult, minimize
 
 from rio_uq._base.array import Array
 from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
+from rio_uq.gp.priors import Prior
 from rio_uq.gp.progress import ProgressBar
 
 LINE_SEARCH_FAILED = 2
@@ -34,6 +35,8 @@ class Optimum:
         Whether it stopped because nothing was left to gain within its tolerance.
     message : str
         Why it stopped.
+    is_estimate : bool
+        Whether the value is an estimate from batches of rows.
     """
 
     x: Array
@@ -41,6 +44,56 @@ class Optimum:
     n_iter: int
     converged: bool
     message: str
+    is_estimate: bool = False
+
+
+@dataclass(frozen=True)
+class Search:
+    """How to look for an optimum.
+
+    Attributes
+    ----------
+    max_iter : int
+        Iterations, or passes over the rows.
+    tolerance : float
+        Relative gain below which the search has converged.
+    rng : numpy.random.Generator
+        For searches that draw batches.
+    memory : int
+        Steps that L-BFGS-B learns the curvature from.
+    label : str
+        Of the progress bar.
+    verbose : bool
+    """
+
+    max_iter: int
+    tolerance: float
+    rng: np.random.Generator
+    memory: int = MEMORY
+    label: str = "fitting"
+    verbose: bool = False
+
+
+def maximize_with_prior(
+    objective: Callable[[Array], tuple[float, Array]], start: Array, bounds: Array, prior: Prior, search: Search
+) -> Optimum:
+    """Maximise an objective plus the log density of the prior by L-BFGS-B."""
+
+    def with_prior(x: Array) -> tuple[float, Array]:
+        value, gradient = objective(x)
+        log_density, prior_gradient = prior(x)
+        return value + log_density, gradient + prior_gradient
+
+    return maximize(
+        with_prior,
+        start,
+        bounds,
+        max_iter=search.max_iter,
+        tolerance=search.tolerance,
+        memory=search.memory,
+        label=search.label,
+        verbose=search.verbose,
+    )
 
 
 def maximize(
@@ -63,8 +116,8 @@ def maximize(
     --------
     >>> import numpy as np
     >>> bounds = np.array([[-10.0, 10.0]])
-    >>> found = maximize(lambda x: (-((x[0] - 3) ** 2), -2 * (x - 3)), np.zeros(1), bounds, max_iter=50, tolerance=1e-9)
-    >>> found.x.round(6), found.converged
+    >>> peak = maximize(lambda x: (-((x[0] - 3) ** 2), -2 * (x - 3)), np.zeros(1), bounds, max_iter=50, tolerance=1e-9)
+    >>> peak.x.round(6), peak.converged
     (array([3.]), True)
     """
     x = np.clip(start, bounds[:, 0], bounds[:, 1])
@@ -98,12 +151,12 @@ def maximize(
             descend, x, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration, options=options
         )
 
-    found = run(x)
-    converged = found.status == 0
-    if found.status == LINE_SEARCH_FAILED:
-        # Rounding spoils the line search next to an optimum. A second run that forgets the curvature tells.
-        before, found = found, run(found.x)
-        converged = before.fun - found.fun <= tolerance * max(1.0, abs(found.fun))
+    result = run(x)
+    converged = result.status == 0
+    if result.status == LINE_SEARCH_FAILED:
+        # Rounding spoils the line search next to an optimum. A second run, without the curvature, shows if it is one.
+        before, result = result, run(result.x)
+        converged = before.fun - result.fun <= tolerance * max(1.0, abs(result.fun))
     if bar is not None:
-        bar.finish(n_iter, -float(found.fun))
-    return Optimum(found.x, -float(found.fun), n_iter, bool(converged), str(found.message))
+        bar.finish(n_iter, -float(result.fun))
+    return Optimum(result.x, -float(result.fun), n_iter, bool(converged), str(result.message))

@@ -1,29 +1,34 @@
-"""What a trained GP knows: plain arrays in a frozen dataclass, and prediction from them.
+"""The posterior: plain arrays in a frozen dataclass, and prediction from them.
 
 With k = k(Z, c) the covariances of a new row with the m points, both kinds of GP predict by
 
     mean(c) = kᵀ W                    W: (m, q) weights
     var(c)  = k(c, c) − |R k|²        of the latent residual; an outcome adds the noise variance
 
-R takes off the prior variance what the data tell. The exact GP has its training rows as points and R = L⁻¹ with
-L Lᵀ = K + σ² I; for the sparse GP see `rio_uq.gp.inference.sparse.posterior`.
+The variance factors R take off the prior variance what the data explain. The exact GP has its training rows as points
+and R = L⁻¹ with L Lᵀ = K + σ² I; for the sparse GP see `rio_uq.gp.inference.sparse`.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rio_uq._base.array import Array
+from rio_uq._base.warnings import warn_user
 from rio_uq.gp.backend.linalg import lower_product
-from rio_uq.gp.inference.statistics import Evidence
+from rio_uq.gp.backend.threads import single_blas_thread
+from rio_uq.gp.backend.walking import Block, block_rows_for, walk
 from rio_uq.gp.kernels.io import Kernel, KernelAt
-from rio_uq.gp.rows import Block, block_rows_for, walk
+
+if TYPE_CHECKING:
+    from rio_uq.gp.inference.collapsed import Sums
+    from rio_uq.gp.inference.contract import Statistics
+    from rio_uq.gp.observations import Observations
 
 
 @dataclass(frozen=True)
@@ -39,10 +44,26 @@ class Posterior:
     points : (m, D) array
         Training rows of the exact GP, inducing points of the sparse one.
     weights : (m, q) array
-    reducers : tuple of (m, m) arrays
+    variance_factors : tuple of (m, m) arrays
         The matrices R, one for each output.
-    evidence : Evidence or None
-        What it takes to add rows.
+    statistics : Statistics or None
+        Sufficient statistics of its rows, to which further ones can be added.
+
+    Examples
+    --------
+    Rows that are added give the posterior of all rows:
+
+    >>> import numpy as np
+    >>> from rio_uq.gp.inference import exact
+    >>> from rio_uq.gp.kernels.io import io_kernel
+    >>> from rio_uq.gp.observations import Observations
+    >>> rows = np.random.default_rng(0).normal(size=(30, 3))
+    >>> targets, kernel, log_noise = np.sin(rows[:, :1]), io_kernel(2, 1), np.log([0.1])
+    >>> whole = exact.posterior(kernel, np.zeros(4), log_noise, Observations(rows, targets))
+    >>> first = exact.posterior(kernel, np.zeros(4), log_noise, Observations(rows[:20], targets[:20]))
+    >>> both = first.with_rows(Observations(rows[20:], targets[20:]))
+    >>> bool(np.allclose(predict_mean(both, rows), predict_mean(whole, rows)))
+    True
     """
 
     kernel: Kernel
@@ -50,8 +71,8 @@ class Posterior:
     noise_variance: Array
     points: Array
     weights: Array
-    reducers: tuple[Array, ...]
-    evidence: Evidence | None = None
+    variance_factors: tuple[Array, ...]
+    statistics: Statistics | None = None
 
     @cached_property
     def at(self) -> KernelAt:
@@ -61,7 +82,7 @@ class Posterior:
     @cached_property
     def is_triangular(self) -> bool:
         """Whether R is lower triangular, as that of the exact GP is: half the work."""
-        return not any(np.triu(reducer, 1).any() for reducer in self.reducers)
+        return not any(np.triu(factor, 1).any() for factor in self.variance_factors)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("at", "is_triangular")}
@@ -69,7 +90,7 @@ class Posterior:
     def reduced(self, cross: Array) -> Iterator[Array]:
         """R k of each output, for the columns k of ``cross``."""
         product = lower_product if self.is_triangular else np.matmul
-        return (product(reducer, cross) for reducer in self.reducers)
+        return (product(factor, cross) for factor in self.variance_factors)
 
     @property
     def n_outputs(self) -> int:
@@ -78,7 +99,51 @@ class Posterior:
     def of_terms(self, indices: Sequence[int]) -> Posterior:
         """The posterior of the sum of some of the kernel's terms alone."""
         kernel, theta = self.kernel.restricted(indices, self.theta)
-        return replace(self, kernel=kernel, theta=theta, evidence=None)
+        return replace(self, kernel=kernel, theta=theta, statistics=None)
+
+    def with_rows(self, data: Observations) -> Posterior:
+        """The posterior of its rows and of further ones.
+
+        The noise variance may have been set to another one than that of the likelihood: it stays, and new rows are
+        weighed by that of the likelihood, as the old ones were.
+        """
+        with single_blas_thread:
+            return self._statistics.with_rows(self, data)
+
+    def leave_one_out(self, data: Observations) -> tuple[Array, Array]:
+        """Leave-one-out residuals and latent variances, each (n, q), of the rows behind it."""
+        with single_blas_thread:
+            return self._statistics.leave_one_out(self, data)
+
+    def log_likelihood(self) -> float:
+        """The log marginal likelihood of the rows behind it, or its lower bound."""
+        return self._statistics.log_likelihood(self)
+
+    @property
+    def total_weight(self) -> float:
+        """Σ w_i of the rows behind it."""
+        return self._statistics.total_weight
+
+    @property
+    def sums(self) -> Sums:
+        """Sums over the rows behind it, where they are all that it needs of rows."""
+        return self._statistics.sums
+
+    def sums_of(self, data: Observations) -> Sums:
+        """The same sums of other rows, such that both can be added."""
+        with single_blas_thread:
+            return self._statistics.sums_of(self, data)
+
+    def with_sums(self, sums: Sums) -> Posterior:
+        """The posterior of the rows behind these sums, and no others."""
+        with single_blas_thread:
+            return self._statistics.with_sums(self, sums)
+
+    @property
+    def _statistics(self) -> Statistics:
+        if self.statistics is None:
+            raise ValueError("rows cannot be added to a posterior, nor left out, without their sufficient statistics")
+        return self.statistics
 
 
 def predict_mean(posterior: Posterior, rows: Array, *, n_jobs: int = 1) -> Array:
@@ -99,34 +164,37 @@ def _predict(posterior: Posterior, rows: Array, n_jobs: int, *, with_variance: b
     variance = np.empty_like(mean) if with_variance else mean
     kernel, at = posterior.kernel, posterior.at
 
-    def work(span: int, blocks: list[Block]) -> None:
+    def work(span: int, blocks: list[Block]) -> list[tuple[float, float]]:
+        """Fill in the blocks; lowest variance and largest prior variance of those that are negative beyond rounding."""
+        negative = []
         for _, block in blocks:
             part = np.asarray(rows[block], dtype=float)
             cross = at.matrix(kernel.designs(part))
             mean[block] = cross.T @ posterior.weights
             if with_variance:
                 prior = kernel.diagonal(posterior.theta, part)
-                told = np.stack([_squared_norms(columns) for columns in posterior.reduced(cross)], axis=1)
-                variance[block] = _clipped(prior[:, None] - told, prior)
+                explained = np.stack([_squared_norms(columns) for columns in posterior.reduced(cross)], axis=1)
+                unexplained = prior[:, None] - explained
+                variance[block] = np.maximum(unexplained, 0.0)
+                lowest, largest = float(unexplained.min(initial=0.0)), float(prior.max(initial=0.0))
+                if lowest < -1e-6 * largest:
+                    negative.append((lowest, largest))
+        return negative
 
-    walk(len(rows), block_rows_for(len(posterior.points)), n_jobs, work)
+    spans = walk(len(rows), block_rows_for(len(posterior.points)), n_jobs, work)
+    negative = [pair for span in spans for pair in span]
+    if negative:
+        lowest, largest = min(negative)
+        warn_user(
+            f"a predicted variance was {lowest:.1e} (prior {largest:.1e}) and was set to zero: the kernel matrix "
+            "is badly conditioned; remove duplicate rows or use fewer inducing points",
+            RuntimeWarning,
+        )
     return mean, variance
 
 
 def _squared_norms(columns: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->j", columns, columns))
-
-
-def _clipped(variance: Array, prior: Array) -> Array:
-    lowest = variance.min(initial=0.0)
-    if lowest < -1e-6 * prior.max(initial=0.0):
-        warnings.warn(
-            f"a predicted variance was {lowest:.1e} (prior {prior.max():.1e}) and was set to zero: the kernel matrix "
-            "is badly conditioned; remove duplicate rows or use fewer inducing points",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-    return np.maximum(variance, 0.0)
 
 
 def covariance(posterior: Posterior, rows: Array) -> Array:

@@ -7,92 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from rio_uq._base import array as gp_typing
-from rio_uq._base.array import Array, Mask
+from rio_uq._base.array import Array
 from rio_uq.gp import posterior as gp_posterior
-from rio_uq.gp.inference import exact
-from rio_uq.gp.inference.statistics import Statistics
-from rio_uq.gp.inference.updating import add_rows, leave_one_out, log_likelihood, of_sums, sums_of
+from rio_uq.gp.inference import inference_for
+from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.kernels.io import io_kernel
-from rio_uq.gp.noise.varying import NoiseField, fit_noise_field, noise_of_unseen_rows
+from rio_uq.gp.noise import learn_noise
+from rio_uq.gp.noise.constant import Constant
+from rio_uq.gp.noise.contract import Noise
+from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import Posterior
-from rio_uq.gp.rows import Rows
+from rio_uq.gp.priors import weak_prior
+from rio_uq.gp.problem import Problem
 from rio_uq.gp.scaling import Scaling
-from rio_uq.gp.starts import Scales, bounds_of, plain_gp_start, random_starts, rio_start, unit_start, weak_prior
-from rio_uq.gp.training import Settings, train
-
-TRUST_ROWS = 200
-"""The slope of the output part on ŷ is taken over this many rows."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What the GP is trained on.
-
-    Attributes
-    ----------
-    features, y_pred, targets : (n, d), (n, q), (n, q) arrays
-    weight : (n,) array or None
-    is_residual : bool
-        Whether the targets are residuals, not outcomes.
-    held_out : (n,) array of bool or None
-        Rows that the model was not trained on; None where there is no telling, or no difference.
-    """
-
-    features: Array
-    y_pred: Array
-    targets: Array
-    weight: Array | None
-    is_residual: bool
-    held_out: Mask | None = None
-
-    def without_copies(self) -> Problem:
-        """Equal rows as one row that counts as often, in sorted order: the exact GP is then cheaper, and what it learns
-        does not depend on the order of the rows.
-        """
-        # A model may give equal rows predictions that differ in the last digits.
-        y_pred, targets = _rounded(self.y_pred), _rounded(self.targets)
-        held_out = np.zeros((len(self.features), 0)) if self.held_out is None else self.held_out[:, None]
-        keys = np.hstack([self.features, y_pred, targets, held_out])
-        _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        weight = np.bincount(group.ravel(), weights=self.weight).astype(float)
-        unit = bool((weight == 1.0).all())
-        return replace(
-            self,
-            features=self.features[first],
-            y_pred=y_pred[first],
-            targets=targets[first],
-            weight=None if unit else weight,
-            held_out=None if self.held_out is None else self.held_out[first],
-        )
-
-    def telling_weight(self) -> Array | None:
-        """What each row counts in learning hyperparameters, given a problem without copies.
-
-        Rows with equal features and different outcomes were measured several times, and tell how large the noise is.
-        Where all outcomes agree, they are one measurement that was copied, and count as one: taken for several, they
-        would tell that there is no noise, and the GP would memorise. A row of weight two is the same as two copies;
-        weights below one are kept.
-        """
-        if self.weight is None or not self.features.shape[1]:
-            return self.weight
-        _, place = np.unique(self.features, axis=0, return_inverse=True)
-        measured = np.unique(np.column_stack([place.ravel(), self.y_pred, self.targets]), axis=0)
-        n_outcomes = np.bincount(measured[:, 0].astype(int))
-        weight = np.where(n_outcomes[place.ravel()] > 1, self.weight, np.minimum(self.weight, 1.0))
-        return None if (weight == 1.0).all() else weight
-
-
-def _rounded(values: Array) -> Array:
-    """To ten digits of the spread of each column."""
-    spread = np.ptp(values, axis=0)
-    with np.errstate(divide="ignore"):
-        decimals = np.clip(10 - np.floor(np.log10(spread)), -200, 200)
-    columns = [
-        column if width == 0.0 else np.round(column, int(places))
-        for column, width, places in zip(values.T, spread, decimals, strict=True)
-    ]
-    return np.stack(columns, axis=1)
+from rio_uq.gp.settings import Settings
+from rio_uq.gp.starts import Scales, bounds_of, plain_gp_start, random_starts, rio_start, unit_start
+from rio_uq.gp.training import train
+from rio_uq.gp.trust import output_slope, spread_out
 
 
 @dataclass(frozen=True)
@@ -113,20 +44,20 @@ class ResidualGP:
     ----------
     posterior : Posterior
         In scaled units.
-    field : NoiseField or None
-        Of noise that depends on the row, as a function of scaled rows.
+    noise : Noise
+        Of outcomes, as a function of scaled rows.
     inputs, outputs, targets : Scaling
         Of the features, of ŷ and of the residuals.
     bound : float
         Log marginal likelihood, or its lower bound, of the targets.
     is_residual : bool
         Whether the targets are residuals, not outcomes.
-    slope_at : (k, q) array
+    slope_at : (k, p) array
         Scaled predictions over which the slope of the output part is taken.
     """
 
     posterior: Posterior
-    field: NoiseField | None
+    noise: Noise
     inputs: Scaling
     outputs: Scaling
     targets: Scaling
@@ -139,31 +70,40 @@ class ResidualGP:
 
     def trust(self) -> tuple[Array, Array]:
         """How much of ŷ is kept in the corrected prediction, and the posterior standard deviation of that, both (q,);
-        NaN where ŷ is constant.
+        NaN where ŷ is constant, and where there is not one prediction for each target.
         """
-        slope, std = _output_slope(self.posterior, self.slope_at)
+        q = self.posterior.n_outputs
+        if self.slope_at.shape[1] != q:
+            return np.full(q, np.nan), np.full(q, np.nan)
+        slope, std = output_slope(self.posterior, self.slope_at)
         unit = self.targets.scale / self.outputs.scale
         return float(self.is_residual) + unit * slope, unit * std
 
     def with_rows(self, problem: Problem, walk_options: dict[str, Any]) -> ResidualGP:
         """With further rows in the posterior and in the bound; all else that was learnt stays as it is."""
-        return self._with_posterior(add_rows(self.posterior, self._data(problem, walk_options)))
+        return self._with_posterior(self.posterior.with_rows(self._data(problem, walk_options)))
 
-    def sums_of(self, problem: Problem, walk_options: dict[str, Any]) -> Statistics:
-        """What rows tell the sparse GP at its hyperparameters, such that it can be added to what others do."""
-        return sums_of(self.posterior, self._data(problem, walk_options))
+    @property
+    def sums(self) -> Sums:
+        """Sums over the rows behind the sparse GP."""
+        return self.posterior.sums
 
-    def of_sums(self, sums: Statistics) -> ResidualGP:
+    def sums_of(self, problem: Problem, walk_options: dict[str, Any]) -> Sums:
+        """The same sums of other rows, such that both can be added."""
+        return self.posterior.sums_of(self._data(problem, walk_options))
+
+    def of_sums(self, sums: Sums) -> ResidualGP:
         """With the rows behind these sums in the posterior and in the bound, and no others."""
-        return self._with_posterior(of_sums(self.posterior, sums))
+        return self._with_posterior(self.posterior.with_sums(sums))
 
-    def _data(self, problem: Problem, walk_options: dict[str, Any]) -> Rows:
+    def _data(self, problem: Problem, walk_options: dict[str, Any]) -> Observations:
         rows = self._rows(problem.features, problem.y_pred)
-        return Rows(rows, self.targets.apply(problem.targets), problem.weight, **walk_options)
+        targets, precision = self.noise.response(rows, self.targets.apply(problem.targets))
+        return Observations(rows, targets, problem.weight, precision, **walk_options)
 
     def _with_posterior(self, posterior: Posterior) -> ResidualGP:
-        bound, total_weight = log_likelihood(posterior)
-        return replace(self, posterior=posterior, bound=_in_units_of_data(bound, total_weight, self.targets))
+        bound = _in_units_of_data(posterior.log_likelihood(), posterior.total_weight, self.targets)
+        return replace(self, posterior=posterior, bound=bound)
 
     @property
     def noise_variance(self) -> Array:
@@ -172,9 +112,7 @@ class ResidualGP:
 
     def noise_at(self, features: Array, y_pred: Array, n_jobs: int) -> Array:
         """Noise variance at each row, shape (n, q)."""
-        if self.field is None:
-            return np.tile(self.noise_variance, (len(y_pred), 1))
-        return self.field.factor(self._rows(features, y_pred), n_jobs)[:, None] * self.noise_variance
+        return self.noise.variance(self._rows(features, y_pred), self.noise_variance, n_jobs)
 
     def _rows(self, features: Array, y_pred: Array) -> Array:
         return np.hstack([self.inputs.apply(features), self.outputs.apply(y_pred)])
@@ -203,29 +141,20 @@ class ResidualGP:
         """The part of the mean, less its offset, that comes from the "input" or the "output" kernel, (n, q)."""
         terms = self.posterior.kernel.part(name)
         if not terms:
-            return np.zeros_like(y_pred)
+            return np.zeros((len(y_pred), self.posterior.n_outputs))
         rows = self._rows(features, y_pred)
         return self.targets.scale * gp_posterior.predict_mean(self.posterior.of_terms(terms), rows, n_jobs=n_jobs)
 
     def hyperparameters(self) -> dict[str, dict[str, Any]]:
         """Variances, lengthscales and shapes of each term, in the units of the data."""
-        kernel = self.posterior.kernel
-        found: dict[str, dict[str, Any]] = {}
+        kernel, terms = self.posterior.kernel, dict[str, dict[str, Any]]()
         units = np.concatenate([self.inputs.scale, self.outputs.scale])
         for term, theta in zip(kernel.terms, kernel.split(self.posterior.theta), strict=True):
-            columns = units[term.start : term.stop]
-            values: dict[str, Any] = {}
-            if term.family == "linear":
-                values["variance"] = np.squeeze(self.targets.scale[:, None] ** 2 * np.exp(theta) / columns**2)[()]
-            else:
-                values["variance"] = np.squeeze(self.targets.scale**2 * np.exp(theta[0]))[()]
-                values["lengthscale"] = np.squeeze(np.exp(theta[1 : 1 + term.n_scales]) * columns)[()]
-                if "shape" in term.parameter_names:
-                    values["shape"] = float(np.exp(theta[-1]))
             name = f"{term.part}:{term.family}"
-            repeats = sum(known.split("#")[0] == name for known in found)
-            found[f"{name}#{repeats + 1}" if repeats else name] = values
-        return found
+            repeats = sum(other.split("#")[0] == name for other in terms)
+            label = f"{name}#{repeats + 1}" if repeats else name
+            terms[label] = term.in_units(theta, units, self.targets.scale)
+        return terms
 
 
 def fit_residual_gp(
@@ -256,29 +185,32 @@ def fit_residual_gp(
     noise : {"constant", "io"}
         Whether noise may depend on the row.
     walk_options : dict
-        How to walk over rows, see `rio_uq.gp.rows.Rows`.
+        How to walk over rows, see `rio_uq.gp.observations.Observations`.
     """
-    if settings.is_exact(len(problem.features)):
+    inference = inference_for(settings, len(problem.features))
+    if inference.merges_copies:
         problem = problem.without_copies()
     features, y_pred, weight = problem.features, problem.y_pred, problem.weight
-    d, q = features.shape[1], problem.targets.shape[1]
+    d, p, q = features.shape[1], y_pred.shape[1], problem.targets.shape[1]
     inputs = Scaling.standardizing(features, weight)
     if standardize_output:
-        largest = np.maximum(np.abs(y_pred).max(axis=0), np.abs(problem.targets + y_pred).max(axis=0))
+        largest = np.abs(problem.targets).max(axis=0)
+        if problem.has_prediction_for_each_target:
+            largest = np.maximum(np.abs(y_pred).max(axis=0), np.abs(problem.targets + y_pred).max(axis=0))
         rounding = np.maximum(4.0 * np.finfo(float).eps * largest, np.finfo(float).tiny ** 0.25)
         outputs = Scaling.standardizing(y_pred, weight)
         targets = Scaling.standardizing(problem.targets, weight, rounding)
         if len(features) == 1:  # one residual is all that is known of their size
             targets = Scaling(np.zeros(q), np.maximum(np.abs(problem.targets[0]), rounding))
     else:
-        outputs, targets = Scaling.identity(q), Scaling.identity(q)
+        outputs, targets = Scaling.identity(p), Scaling.identity(q)
 
     rows = np.hstack([inputs.apply(features), outputs.apply(y_pred)])
-    data = Rows(rows, targets.apply(problem.targets), weight, **walk_options)
+    data = Observations(rows, targets.apply(problem.targets), weight, **walk_options)
     kernel = io_kernel(
-        d, q, input_family=choice.input_family, output_family=choice.output_family, ard=choice.ard, kind=choice.kind
+        d, p, input_family=choice.input_family, output_family=choice.output_family, ard=choice.ard, kind=choice.kind
     )
-    # What ŷ is worth in the units of the targets: nothing where the targets are outcomes already.
+    # One unit of ŷ in those of the targets: nothing where the targets are outcomes already.
     prediction = float(np.mean(outputs.scale / targets.scale)) if problem.is_residual else 0.0
     scales = Scales.of(data, d, prediction)
     bounds = bounds_of(kernel, q, scales)
@@ -289,93 +221,37 @@ def fit_residual_gp(
     points += random_starts(points[0], n_restarts, rng)
     density = weak_prior(kernel, q, scales) if prior == "weak" else None
 
-    is_exact = settings.is_exact(len(data))
-    telling = replace(data, weight=problem.telling_weight()) if is_exact else data
-    trained = train(kernel, telling, points, bounds, settings, rng, density)
-    posterior, field = trained.posterior, None
-    if telling.weight is not data.weight:
-        posterior = exact.posterior(kernel, posterior.theta, np.log(posterior.noise_variance), data)
-    if problem.held_out is not None or noise == "io":
-        residuals = leave_one_out(posterior, data)
-        posterior, field = _learn_noise(posterior, telling, residuals, problem, noise, rng)
+    learning = replace(data, weight=problem.learning_weight()) if inference.merges_copies else data
+    trained = train(kernel, learning, points, bounds, settings, rng, density)
+    posterior: Posterior = trained.posterior
+    noise_model: Noise = Constant()
+    theta, log_noise, inducing_points = posterior.theta, np.log(posterior.noise_variance), posterior.points
+    if learning.weight is not data.weight:
+        posterior = inference.posterior(kernel, theta, log_noise, inducing_points, data)
+    if problem.held_out is not None or noise != "constant":
+        left_out = posterior.leave_one_out(data)
+        posterior, noise_model = learn_noise(noise, posterior, learning, left_out, d, problem.held_out, rng)
+    response = noise_model.response(rows, data.targets)
+    if response.precision is not None:
+        weighed = replace(data, targets=response.targets, precision=response.precision)
+        of_response = inference.posterior(kernel, theta, log_noise, inducing_points, weighed)
+        posterior = replace(of_response, noise_variance=posterior.noise_variance)
 
     return ResidualGP(
         posterior=posterior,
-        field=field,
+        noise=noise_model,
         inputs=inputs,
         outputs=outputs,
         targets=targets,
-        bound=_in_units_of_data(trained.bound, telling.total_weight, targets),
+        bound=_in_units_of_data(trained.bound, learning.total_weight, targets),
         n_iter=trained.n_iter,
         converged=trained.converged,
         message=trained.message,
         is_residual=problem.is_residual,
-        slope_at=_spread_out(rows[:, d:]),
+        slope_at=spread_out(rows[:, d:]),
     )
 
 
 def _in_units_of_data(bound: float, total_weight: float, targets: Scaling) -> float:
     """The log likelihood of targets from that of scaled ones."""
     return bound - total_weight * float(np.log(targets.scale).sum())
-
-
-def _learn_noise(
-    posterior: Posterior,
-    data: Rows,
-    left_out: tuple[gp_typing.Array, gp_typing.Array],
-    problem: Problem,
-    noise: str,
-    rng: np.random.Generator,
-) -> tuple[Posterior, NoiseField | None]:
-    """The noise of new rows, from leave-one-out residuals; the mean and the latent variance stay as they are.
-
-    Giving each row the weight that its noise deserves and training again was tried. It lowered NLPD, but raised RMSE
-    and CRPS: noise seems large where the kernel does not fit, and with weights it never will.
-    """
-    residual, latent = left_out[0] / np.sqrt(posterior.noise_variance), left_out[1] / posterior.noise_variance
-    weight: gp_typing.Array = np.ones(len(data)) if data.weight is None else data.weight
-    level = 1.0
-    if problem.held_out is not None:
-        seen, level = noise_of_unseen_rows(residual, latent, weight, problem.held_out)
-        each = np.where(problem.held_out, level, seen)[:, None]
-        residual, latent = residual / np.sqrt(each), latent / each
-    field = None
-    if noise == "io":
-        field = fit_noise_field(posterior.kernel, data, problem.features.shape[1], residual, latent, rng)
-    if field is not None:
-        typical = float(np.average(np.log(field.factor(data.rows, data.n_jobs)), weights=weight))
-        field = replace(field, offset=field.offset - typical)
-        level *= float(np.exp(typical))
-    return replace(posterior, noise_variance=level * posterior.noise_variance), field
-
-
-def _spread_out(y_pred: Array) -> Array:
-    """At most `TRUST_ROWS` of the predictions (n, q), evenly spread in the order of the first output."""
-    ordered = y_pred[np.argsort(y_pred[:, 0], kind="stable")]
-    return np.asarray(ordered[np.linspace(0, len(ordered) - 1, min(TRUST_ROWS, len(ordered))).round().astype(int)])
-
-
-def _output_slope(posterior: Posterior, y_pred: Array) -> tuple[Array, Array]:
-    """Mean and standard deviation of the slope of the output part on ŷ, for each output, in scaled units; NaN where ŷ
-    is constant.
-
-    The least-squares slope over given predictions is a linear functional a·f of the output part f, so with C rows that
-    have these predictions its posterior mean is aᵀ k(C, Z) W, and its prior variance aᵀ k(C, C) a is reduced as any
-    other.
-    """
-    q = posterior.n_outputs
-    terms = posterior.kernel.part("output")
-    if not terms:
-        return np.zeros(q), np.zeros(q)
-    is_constant = np.ptp(y_pred, axis=0) == 0.0
-    n_inputs = posterior.points.shape[1] - q
-    chosen = np.hstack([np.zeros((len(y_pred), n_inputs)), y_pred])  # the output part does not look at inputs
-    functional = np.linalg.pinv(np.where(is_constant, 0.0, y_pred - y_pred.mean(axis=0))).T  # (rows, q)
-    part = posterior.of_terms(terms)
-    cross = part.kernel.matrix(part.theta, part.points, chosen) @ functional
-    prior = functional.T @ part.kernel.matrix(part.theta, chosen, chosen) @ functional
-    variance = gp_posterior.condition(part, prior, cross)
-    outputs = np.arange(q)
-    slope = (cross.T @ part.weights)[outputs, outputs]
-    std = np.sqrt(np.maximum(variance[outputs, outputs, outputs], 0.0))
-    return np.where(is_constant, np.nan, slope), np.where(is_constant, np.nan, std)

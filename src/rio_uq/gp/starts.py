@@ -1,4 +1,4 @@
-"""Where the optimiser starts, the bounds it keeps to, and the weak prior that settles what the data leave open.
+"""Where the optimiser starts, and the bounds it keeps to.
 
 The likelihood has several optima, and one start finds the nearest one only. Two are worth a visit:
 
@@ -19,16 +19,13 @@ import numpy as np
 from rio_uq._base.array import Array
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.kernels.terms import Term
-from rio_uq.gp.rows import Rows
+from rio_uq.gp.observations import Observations
 
 LENGTHSCALE = 0.5
 """Lengthscales start at this times √d of the spread. From half of √d more optima were found than from √d."""
 
 NOTHING_LEFT = 1e6
 """A model leaves nothing of y if the mean square of y is more than this times that of the residual."""
-
-LENGTHSCALE_DEVIATION, NOISE_DEVIATION, NOISE_SHARE = 1.0, 1.0, 0.3
-"""The weak prior: standard deviations on the logarithms, and the noise it expects as a share of the targets."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +50,11 @@ class Scales:
     prediction: float
 
     @classmethod
-    def of(cls, data: Rows, n_inputs: int, prediction: float) -> Scales:
-        spread = np.sqrt(data.moments / data.total_pull)
+    def of(cls, data: Observations, n_inputs: int, prediction: float) -> Scales:
+        spread = np.sqrt(data.moments / data.total_effective_weight)
         weight = np.ones(len(data)) if data.weight is None else data.weight
         target = float(np.average((data.targets**2).mean(axis=1), weights=weight))
-        outcomes = data.targets + prediction * data.rows[:, n_inputs:][:, : data.n_outputs]
+        outcomes = data.targets + prediction * data.rows[:, n_inputs:] if prediction else data.targets
         outcome = float(np.average((outcomes**2).mean(axis=1), weights=weight))
         return cls(np.where(spread > 0.0, spread, 1.0), target or 1.0, outcome, prediction)
 
@@ -70,47 +67,6 @@ class Scales:
         """The spread of the columns behind each lengthscale of a term."""
         spread = self.columns[term.start : term.stop]
         return spread if term.ard else np.sqrt(np.mean(spread**2, keepdims=True))
-
-
-@dataclass(frozen=True)
-class Prior:
-    """Independent normal priors on the log-parameters and log noise variances; zero precision where there is none.
-
-    With one lengthscale for each feature and few rows, the likelihood alone has optima that memorise: features that
-    matter by chance, noise that has vanished. A prior this weak decides only where the data do not.
-    """
-
-    mean: Array
-    precision: Array
-
-    @classmethod
-    def flat(cls, n_parameters: int) -> Prior:
-        return cls(np.zeros(n_parameters), np.zeros(n_parameters))
-
-    def __call__(self, x: Array) -> tuple[float, Array]:
-        """Log density up to a constant, and its gradient."""
-        pull = self.precision * (self.mean - x[: len(self.mean)])
-        gradient = np.zeros_like(x)
-        gradient[: len(self.mean)] = pull
-        return float(-0.5 * pull @ (self.mean - x[: len(self.mean)])), gradient
-
-
-def weak_prior(kernel: Kernel, n_outputs: int, scales: Scales) -> Prior:
-    """Lengthscales around √d of the spread of their columns, noise around a third of the targets, each give or take.
-
-    Variances have none.
-    """
-    means, precisions = [], []
-    for term in kernel.terms:
-        lengthscales = np.log(np.sqrt(term.stop - term.start) * scales.of_columns(term))
-        is_lengthscale = np.array([name == "lengthscale" for name in term.parameter_names])
-        mean = np.zeros(term.n_parameters)
-        mean[is_lengthscale] = lengthscales if is_lengthscale.any() else []
-        means.append(mean)
-        precisions.append(is_lengthscale / LENGTHSCALE_DEVIATION**2)
-    means.append(np.full(n_outputs, np.log(NOISE_SHARE * scales.target)))
-    precisions.append(np.full(n_outputs, 1.0 / NOISE_DEVIATION**2))
-    return Prior(np.concatenate(means), np.concatenate(precisions))
 
 
 def rio_start(kernel: Kernel, n_outputs: int, scales: Scales) -> Array:
@@ -131,18 +87,16 @@ def unit_start(kernel: Kernel, n_outputs: int) -> Array:
 
 
 def _assemble(
-    kernel: Kernel, n_outputs: int, scales: Scales, stationary: dict[str, float], linear: float, noise: float
+    kernel: Kernel, n_outputs: int, scales: Scales, variance: dict[str, float], slope: float, noise: float
 ) -> Array:
-    parts = []
-    for term in kernel.terms:
-        n_columns = term.stop - term.start
+    """A start from the variances of stationary terms by their part, of slopes, and of the noise."""
+
+    def of_term(term: Term) -> Array:
         spread = scales.of_columns(term)
-        if term.family == "linear":
-            parts.append(np.log(linear / spread**2))
-        else:
-            parts.append(np.log([stationary[term.part], *(LENGTHSCALE * np.sqrt(n_columns) * spread)]))
-            parts.append(np.zeros(term.n_parameters - 1 - term.n_scales))
-    return np.concatenate([*parts, np.full(n_outputs, np.log(noise))])
+        lengthscale = LENGTHSCALE * np.sqrt(term.stop - term.start) * spread
+        return _parameters(term, variance[term.part], slope / spread**2, lengthscale, 1.0)
+
+    return np.concatenate([*(np.log(of_term(term)) for term in kernel.terms), np.full(n_outputs, np.log(noise))])
 
 
 def bounds_of(kernel: Kernel, n_outputs: int, scales: Scales) -> Array:
@@ -151,16 +105,22 @@ def bounds_of(kernel: Kernel, n_outputs: int, scales: Scales) -> Array:
     largest = max(scales.target, scales.outcome) if scales.model_can_be_beaten else scales.target
     for term in kernel.terms:
         spread = scales.of_columns(term)
-        if term.family == "linear":
-            low.append(1e-8 * scales.target / spread**2)
-            high.append(1e4 * largest / spread**2)
-        else:
-            n_shapes = term.n_parameters - 1 - term.n_scales
-            low.append(np.array([1e-8 * scales.target, *(1e-2 * spread), *[1e-2] * n_shapes]))
-            high.append(np.array([1e4 * largest, *(1e4 * spread), *[1e3] * n_shapes]))
+        low.append(_parameters(term, 1e-8 * scales.target, 1e-8 * scales.target / spread**2, 1e-2 * spread, 1e-2))
+        high.append(_parameters(term, 1e4 * largest, 1e4 * largest / spread**2, 1e4 * spread, 1e3))
     low.append(np.full(n_outputs, 1e-6 * scales.target))
     high.append(np.full(n_outputs, 1e2 * largest))
     return np.asarray(np.log(np.column_stack([np.concatenate(low), np.concatenate(high)])))
+
+
+def _parameters(term: Term, variance: float, slope_variance: Array, lengthscale: Array, shape: float) -> Array:
+    """Those of the values that are parameters of the term, in their order."""
+    values: dict[str, float | Array] = {
+        "variance": variance,
+        "slope_variance": slope_variance,
+        "lengthscale": lengthscale,
+        "shape": shape,
+    }
+    return np.concatenate([np.atleast_1d(values[name]) for name in dict.fromkeys(term.parameter_names)])
 
 
 def random_starts(start: Array, n_starts: int, rng: np.random.Generator) -> list[Array]:

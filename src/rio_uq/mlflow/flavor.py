@@ -11,18 +11,19 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from rio_uq import metrics
 from rio_uq._base.checks import check_flag, check_groups, check_levels
 from rio_uq._base.extras import require
-from rio_uq.mlflow.folder import REGRESSOR, has_model, read_parcel, requirements, write_parcel
-from rio_uq.mlflow.serving import ErrorBars, InputForm
+from rio_uq._base.files import folder_in_one_step
+from rio_uq.gp.backend.threads import effective_jobs
+from rio_uq.mlflow.folder import REGRESSOR, has_model, read_folder, requirements, write_folder
+from rio_uq.mlflow.serving import ErrorBarService, InputForm
 from rio_uq.models import base as base_model
-from rio_uq.regressor import check_regressor
-from rio_uq.storage.regressor import STORED
+from rio_uq.regressor import RIORegressor, check_regressor
+from rio_uq.storage import STORED
 
 MODULE, FORM = "rio_uq.mlflow", "form.json"
 EXAMPLE_ROWS = 5
@@ -37,7 +38,7 @@ def _import_mlflow() -> Any:
 
 
 def log_model(
-    rio: Any,
+    rio: RIORegressor,
     name: str = "model",
     *,
     X: Any = None,
@@ -85,20 +86,20 @@ def log_model(
     if y is not None and X is None:
         raise ValueError("y was given without X: metrics need the rows that y belongs to")
     level = _level(confidence_level)
-    measured = {} if y is None else _measures(rio, X, y, y_pred, groups, level)
+    measures = {} if y is None else _measures(rio, X, y, y_pred, groups, level)
     rows = _example(rio, X, y_pred, groups)
     with (
         _prepared(mlflow, rio, rows, level, base, trusted, pickle, options) as parts,
         nullcontext() if mlflow.active_run() else mlflow.start_run(),
     ):
         info = mlflow.pyfunc.log_model(name=name, registered_model_name=registered_model_name, **parts)
-        if measured:
-            mlflow.log_metrics(measured)
+        if measures:
+            mlflow.log_metrics(measures)
         return info
 
 
 def save_model(
-    rio: Any,
+    rio: RIORegressor,
     path: str | os.PathLike[str],
     *,
     X: Any = None,
@@ -143,31 +144,15 @@ def save_model(
     level, rows = _level(confidence_level), _example(rio, X, y_pred, groups)
     with (
         _prepared(mlflow, rio, rows, level, base, trusted, pickle, options) as parts,
-        _folder_in_one_step(Path(path)) as folder,
+        folder_in_one_step(path) as folder,
     ):
         mlflow.pyfunc.save_model(path=str(folder), **parts)
 
 
 @contextmanager
-def _folder_in_one_step(path: Path) -> Iterator[Path]:
-    """A folder beside the path, which takes its place if there is no error."""
-    path = path.absolute()
-    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-        raise FileExistsError(f"{path} exists, and is no empty folder: choose another one, or remove it")
-    beside = next(parent for parent in path.parents if parent.is_dir())
-    with TemporaryDirectory(dir=beside, prefix=".rio-uq-") as scratch:
-        folder = Path(scratch, "model")
-        yield folder
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists():
-            path.rmdir()
-        folder.rename(path)
-
-
-@contextmanager
 def _prepared(
     mlflow: Any,
-    rio: Any,
+    rio: RIORegressor,
     rows: tuple[Any, Any, Any],
     level: float,
     base: Any,
@@ -175,14 +160,14 @@ def _prepared(
     pickle: bool,
     options: dict[str, Any],
 ) -> Iterator[dict[str, Any]]:
-    """What MLflow's own functions need, from a folder that is there as long as they work."""
+    """Arguments of MLflow's own functions, with a folder that is there as long as they work."""
     check_flag(pickle, "pickle")
     if pickle and base is not None:
         raise ValueError("pickle=True holds the model as well: leave base out, or pickle")
     with TemporaryDirectory() as folder:
         data = Path(folder, "rio")
         data.mkdir()
-        write_parcel(rio, data, base=base, trusted=trusted, pickle=pickle)
+        write_folder(rio, data, base=base, trusted=trusted, pickle=pickle)
         form = InputForm.of(rio, rows[0], has_model=has_model(data))
         (data / FORM).write_text(json.dumps({"form": form.to_dict(), "confidence_level": level}, indent=1))
         example = form.joined(*rows)
@@ -198,7 +183,9 @@ def _prepared(
         }
 
 
-def load_model(model_uri: str | os.PathLike[str], *, estimator: Any = STORED, dst_path: str | None = None) -> Any:
+def load_model(
+    model_uri: str | os.PathLike[str], *, estimator: Any = STORED, dst_path: str | None = None
+) -> RIORegressor:
     """The regressor of a model that `log_model` or `save_model` has stored.
 
     Parameters
@@ -220,13 +207,15 @@ def load_model(model_uri: str | os.PathLike[str], *, estimator: Any = STORED, ds
     function = flavors.get(mlflow.pyfunc.FLAVOR_NAME, {})
     if function.get(mlflow.pyfunc.MAIN) != MODULE:
         raise ValueError(f"{model_uri} is no regressor of rio-uq: its flavors are {', '.join(flavors)}")
-    return read_parcel(local / function[mlflow.pyfunc.DATA], estimator=estimator)
+    return read_folder(local / function[mlflow.pyfunc.DATA], estimator=estimator)
 
 
-def _load_pyfunc(path: str) -> ErrorBars:
-    """What MLflow calls to load a pyfunc."""
+def _load_pyfunc(path: str) -> ErrorBarService:
+    """The loader of a pyfunc, by the name that MLflow looks for."""
     described = json.loads(Path(path, FORM).read_text())
-    return ErrorBars(read_parcel(Path(path)), InputForm.from_dict(described["form"]), described["confidence_level"])
+    return ErrorBarService(
+        read_folder(Path(path)), InputForm.from_dict(described["form"]), described["confidence_level"]
+    )
 
 
 def _level(confidence_level: Any) -> float:
@@ -236,81 +225,71 @@ def _level(confidence_level: Any) -> float:
     return float(level)
 
 
-def _example(rio: Any, X: Any, y_pred: Any, groups: Any) -> tuple[Any, Any, Any]:
+def _example(rio: RIORegressor, X: Any, y_pred: Any, groups: Any) -> tuple[Any, Any, Any]:
     """A few rows, with predictions and groups: those that are given, or some that the regressor keeps."""
-    calibrated_by = rio._calibration.groups
+    calibrated_by = rio.fitted_.scores.groups
     if X is not None:
         chosen = np.arange(min(EXAMPLE_ROWS, _num_samples(X)))
-        known = None
+        prediction = None
         if y_pred is not None:
-            known = base_model.check_predictions(y_pred, _num_samples(X), rio._n_outputs, "y_pred")[chosen]
+            prediction = base_model.check_predictions(y_pred, _num_samples(X), rio.fitted_.n_outputs, "y_pred")[chosen]
         if groups is not None:
             check_groups(groups, _num_samples(X))
         rows = _safe_indexing(X, chosen)
         if calibrated_by is not None and groups is None:
             raise ValueError("error bars were calibrated by group: give the groups of X too")
         members = None if groups is None else np.asarray(groups)[chosen]
-    elif rio._sample is not None:
-        rows = rio._sample.rebuilt()
-        known, members = None, None
+    elif rio.fitted_.example is not None:
+        rows = rio.fitted_.example.rebuilt()
+        prediction, members = None, None
         if calibrated_by is not None:
             members = np.array([calibrated_by[i % len(calibrated_by)] for i in range(len(rows))])
     else:
         raise ValueError("X is needed for an input example and a signature: give some rows as X=...")
-    if known is None:
-        known = rio._known_rows.y_pred[:1].repeat(len(rows), axis=0) if rio.estimator_ is None else None
-        known = rio._predictions(rows, known)
-    return rows, known, members
+    if prediction is None:
+        prediction = rio.fitted_.kept.y_pred[:1].repeat(len(rows), axis=0) if rio.estimator_ is None else None
+        prediction = rio.fitted_.predictions(rows, prediction)
+    return rows, prediction, members
 
 
-def _checked_answer(rio: Any, folder: Path, example: Any, form: InputForm, level: float) -> Any:
+def _checked_answer(rio: RIORegressor, folder: Path, example: Any, form: InputForm, level: float) -> Any:
     """The error bars of the example, which regressor and stored regressor have to agree on."""
     try:
-        stored = read_parcel(folder)
+        stored = read_folder(folder)
     except ValueError as error:  # the name of a file that nobody will see is no help
         raise ValueError(f"base: {str(error).removeprefix(f'{folder / REGRESSOR}: ')}") from error
-    found = ErrorBars(stored, form, level).table(example)
+    answer = ErrorBarService(stored, form, level).table(example)
     if rio.estimator_ is None and not form.y_pred:  # the model is known only from where it is stored
-        return found
-    expected = ErrorBars(rio, form, level).table(example)
-    if not ((found - expected).abs() <= AGREEMENT * expected.abs().max()).all(axis=None):
+        return answer
+    expected = ErrorBarService(rio, form, level).table(example)
+    if not ((answer - expected).abs() <= AGREEMENT * expected.abs().max()).all(axis=None):
         raise ValueError(
-            f"what was stored does not say what the regressor says: {found.iloc[0].to_dict()} where "
+            f"what was stored does not say what the regressor says: {answer.iloc[0].to_dict()} where "
             f"{expected.iloc[0].to_dict()} was expected; is base the model under the regressor?"
         )
     return expected
 
 
-def _measures(rio: Any, X: Any, y: Any, y_pred: Any, groups: Any, level: float) -> dict[str, float]:
+def _measures(rio: RIORegressor, X: Any, y: Any, y_pred: Any, groups: Any, level: float) -> dict[str, float]:
     """Of the model alone and of its corrected predictions, for each output."""
-    outcome = rio._outcome(y, _num_samples(X))
-    before = rio._predictions(X, y_pred)
-    mean, std, lower, upper = rio._error_bars(X, level, before, groups)
-    found: dict[str, float] = {}
-    for output in range(rio._n_outputs):
-        columns: list[NDArray[Any]] = [values[:, output] for values in (outcome, before, mean, std, lower, upper)]
-        end = "" if rio._y_shape == () else f"_{output}"
-        found |= {f"{name}{end}": value for name, value in _measures_of_one(*columns).items()}
-        if rio._calibration.is_normal:
-            for name, metric in (("nlpd", metrics.nlpd), ("crps", metrics.crps)):
-                found[f"after_{name}{end}"] = metric(columns[0], columns[2], columns[3])
-    return found
-
-
-def _measures_of_one(
-    y: NDArray[Any],
-    before: NDArray[Any],
-    mean: NDArray[Any],
-    std: NDArray[Any],
-    lower: NDArray[Any],
-    upper: NDArray[Any],
-) -> dict[str, float]:
-    return {
-        "before_rmse": metrics.rmse(y, before),
-        "before_mae": metrics.mae(y, before),
-        "after_rmse": metrics.rmse(y, mean),
-        "after_mae": metrics.mae(y, mean),
-        "after_coverage": float(np.mean((lower <= y) & (y <= upper))),
-        "after_interval_width": float(np.mean(upper - lower)),
-        "improvement_ratio": metrics.improvement_ratio(y, mean, before),
-    }
+    fitted = rio.fitted_
+    inputs = rio.inputs(X, y_pred=y_pred, groups=groups)
+    bars = fitted.error_bars(inputs, effective_jobs(rio.n_jobs), level=level)
+    measures: dict[str, float] = {}
+    for output, y_true in enumerate(fitted.outcome(y, _num_samples(X)).T):
+        mean, std, lower, upper = (values[:, output] for values in bars)
+        both = metrics.before_after(y_true, inputs.y_pred[:, output], mean, std, {level: (lower, upper)})
+        of_output = {
+            "before_rmse": both.before.rmse,
+            "before_mae": both.before.mae,
+            "after_rmse": both.after.rmse,
+            "after_mae": both.after.mae,
+            "after_coverage": both.after.coverage[level],
+            "after_interval_width": both.after.width[level],
+            "improvement_ratio": both.improvement_ratio,
+        }
+        if fitted.scores.is_normal:
+            of_output |= {"after_nlpd": both.after.nlpd, "after_crps": both.after.crps}
+        end = "" if fitted.y_shape == () else f"_{output}"
+        measures |= {f"{name}{end}": value for name, value in of_output.items()}
+    return measures

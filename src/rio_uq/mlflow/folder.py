@@ -9,19 +9,22 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from rio_uq._base.extras import require
+from sklearn.exceptions import NotFittedError
+
 from rio_uq.features.extractors import Transformed
 from rio_uq.features.layers import OnnxTensor
-from rio_uq.models.adapters import NetworkModel
-from rio_uq.models.files import FIRST_OUTPUT, KINDS, load_model, open_model
-from rio_uq.models.networks import OnnxNetwork
+from rio_uq.models.files import FIRST_OUTPUT, KINDS, dump_skops, load_model, load_pickle, open_model
+from rio_uq.models.network import NetworkModel
+from rio_uq.models.onnx import OnnxNetwork
+from rio_uq.regressor import RIORegressor, check_regressor, load
+from rio_uq.storage import STORED
 from rio_uq.storage.features import GIVEN_AT_LOAD, write_extractor
-from rio_uq.storage.regressor import STORED, load
 
 REGRESSOR, PICKLE, BASE, FEATURES, SETTINGS = "model.rio", "regressor.pkl", "base", "features", "parcel.json"
 
@@ -29,7 +32,7 @@ WELL_KNOWN = ("collections", "numpy", "scipy", "sklearn", "xgboost", "lightgbm",
 """Libraries whose types in a model at hand are trusted where it is loaded again; others have to be named."""
 
 PACKAGES = (("skops", "skops"), ("onnx", "onnxruntime"))
-"""What it takes to load a file of each kind."""
+"""Packages that load a file of each kind."""
 
 HELP = (
     "give it as base=... (an .onnx or .skops file, or a folder that mlflow.<flavor>.save_model has written), leave it "
@@ -37,7 +40,7 @@ HELP = (
 )
 
 
-def write_parcel(rio: Any, folder: Path, *, base: Any, trusted: Sequence[str], pickle: bool) -> None:
+def write_folder(rio: RIORegressor, folder: Path, *, base: Any, trusted: Sequence[str], pickle: bool) -> None:
     """Write a fitted regressor to an empty folder.
 
     Parameters
@@ -67,22 +70,33 @@ def write_parcel(rio: Any, folder: Path, *, base: Any, trusted: Sequence[str], p
     (folder / SETTINGS).write_text(json.dumps(settings, indent=1))
 
 
-def read_parcel(folder: Path, *, estimator: Any = STORED) -> Any:
+def read_folder(folder: Path, *, estimator: Any = STORED) -> RIORegressor:
     """The regressor of a folder, with its own model or another one of the same predictions."""
     settings = json.loads((folder / SETTINGS).read_text())
     if settings["pickled"]:
-        import cloudpickle
-
-        rio = cloudpickle.loads((folder / PICKLE).read_bytes())
+        rio = _read_pickle(folder / PICKLE)
         if not isinstance(estimator, str):
-            rio.estimator = rio.estimator_ = estimator
+            rio.estimator, rio.fitted_ = estimator, replace(rio.fitted_, model=estimator)
         return rio
-    given = {} if settings["features"] is None else {"features": _read_features(folder, settings)}
+    features = {} if settings["features"] is None else {"features": _read_features(folder, settings)}
     if settings["base"] == "mlflow" and isinstance(estimator, str):
         from mlflow import pyfunc
 
         estimator = pyfunc.load_model(str(folder / BASE))
-    return load(folder / REGRESSOR, estimator=estimator, trusted=settings["trusted"], **given)
+    return load(folder / REGRESSOR, estimator=estimator, trusted=settings["trusted"], **features)
+
+
+def _read_pickle(path: Path) -> RIORegressor:
+    try:
+        rio = load_pickle(path.read_bytes())
+        check_regressor(rio)
+    except (ImportError, AttributeError, TypeError, NotFittedError) as error:
+        raise ValueError(
+            f"{path} holds a regressor that was pickled by another version of rio-uq, or of a package in it, and "
+            f"cannot be read here ({error}): log the model again, with pickle=False if you can"
+        ) from error
+    assert isinstance(rio, RIORegressor)
+    return rio
 
 
 def has_model(folder: Path) -> bool:
@@ -90,8 +104,8 @@ def has_model(folder: Path) -> bool:
     return json.loads((folder / SETTINGS).read_text())["base"] is not None
 
 
-def requirements(rio: Any, folder: Path) -> list[str]:
-    """What has to be installed to read the folder of a regressor, with the versions of here."""
+def requirements(rio: RIORegressor, folder: Path) -> list[str]:
+    """Packages that reading the folder of a regressor needs, with the versions of here."""
     settings = json.loads((folder / SETTINGS).read_text())
     kinds = {settings["base"], (settings["features"] or {}).get("kind"), "pickled" if settings["pickled"] else None}
     names = ["rio-uq", "numpy", "scipy", "scikit-learn", "pandas"]
@@ -99,12 +113,12 @@ def requirements(rio: Any, folder: Path) -> list[str]:
     modules = {name.split(".")[0] for name in settings["trusted"]}
     if settings["pickled"]:
         modules = modules.union(*map(_modules, getattr(rio.estimator_, "models", [rio.estimator_])))
-    known = packages_distributions()
-    names += sorted({name for module in modules for name in known.get(module, ())} - set(names))
-    found = [f"{name}=={version(name)}" for name in names if _is_installed(name)]
+    packages = packages_distributions()
+    names += sorted({name for module in modules for name in packages.get(module, ())} - set(names))
+    pinned = [f"{name}=={version(name)}" for name in names if _is_installed(name)]
     of_base = folder / BASE / "requirements.txt"
     own = of_base.read_text().splitlines() if of_base.exists() else []
-    return found + [line for line in own if line.strip() and line.split("==")[0].strip() not in names]
+    return pinned + [line for line in own if line.strip() and line.split("==")[0].strip() not in names]
 
 
 def _modules(model: Any) -> set[str]:
@@ -121,7 +135,9 @@ def _is_installed(name: str) -> bool:
     return True
 
 
-def _write_base(rio: Any, folder: Path, base: Any, types: set[str], scratch: Path) -> tuple[str | None, Path | None]:
+def _write_base(
+    rio: RIORegressor, folder: Path, base: Any, types: set[str], scratch: Path
+) -> tuple[str | None, Path | None]:
     """How the model is stored, and the file to put inside the regressor's; its types are added."""
     if base is False or (base is None and rio.estimator_ is None):
         return None, None
@@ -136,12 +152,12 @@ def _write_base(rio: Any, folder: Path, base: Any, types: set[str], scratch: Pat
     from mlflow.artifacts import download_artifacts
 
     try:
-        found = Path(download_artifacts(artifact_uri=str(base), dst_path=str(scratch)))
+        downloaded = Path(download_artifacts(artifact_uri=str(base), dst_path=str(scratch)))
     except Exception as error:  # each store of artifacts has errors of its own
         raise ValueError(f"base: {base} is not to be found ({error}); {HELP}") from error
-    if not (found / "MLmodel").is_file():
+    if not (downloaded / "MLmodel").is_file():
         raise ValueError(f"base: {base} is no model of MLflow, for there is no file MLmodel in it; {HELP}")
-    shutil.copytree(found, folder / BASE)
+    shutil.copytree(downloaded, folder / BASE)
     return "mlflow", None
 
 
@@ -155,12 +171,12 @@ def _own_file(model: Any, types: set[str]) -> tuple[str, bytes]:
 
 def _skops_bytes(value: Any, types: set[str], what: str, advice: str) -> bytes:
     """A file of skops, which has to load again; those of its types that belong to well-known libraries are added."""
-    io = require("skops.io", "skops", f"storing {what}", advice)
     try:
-        content: bytes = io.dumps(value)
-        found = io.get_untrusted_types(data=content)
-        types |= {name for name in found if name.split(".")[0] in WELL_KNOWN}
+        content, unknown = dump_skops(value, f"storing {what}", advice)
+        types |= {name for name in unknown if name.split(".")[0] in WELL_KNOWN}
         load_model("skops", content, sorted(types))
+    except ImportError:
+        raise
     except Exception as error:  # skops raises what the types that it meets raise
         reason = f"{type(error).__name__}: {error}"
         raise ValueError(
@@ -170,8 +186,8 @@ def _skops_bytes(value: Any, types: set[str], what: str, advice: str) -> bytes:
     return content
 
 
-def _write_features(rio: Any, folder: Path, types: set[str]) -> dict[str, Any] | None:
-    extract = rio._extract
+def _write_features(rio: RIORegressor, folder: Path, types: set[str]) -> dict[str, Any] | None:
+    extract = rio.fitted_.extract
     if not isinstance(extract, Transformed) or write_extractor(extract) != {"columns": GIVEN_AT_LOAD}:
         return None  # in the file of the regressor
     made_by = extract.transform

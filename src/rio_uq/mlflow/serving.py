@@ -10,21 +10,22 @@ from typing import Any
 import numpy as np
 
 from rio_uq._base.checks import check_levels
+from rio_uq.gp.backend.threads import effective_jobs
+from rio_uq.regressor import RIORegressor
 
 GROUP = "group"
-OUTPUTS = ("mean", "std", "lower", "upper")
 
 
 @dataclass(frozen=True)
 class InputForm:
-    """What rows look like when they come in.
+    """The form in which rows come in.
 
     Attributes
     ----------
     columns : list of str or None
         Of the columns of a table that are X; None if X is an array.
     library : {"numpy", "pandas", "polars"}
-        What X is made into for the regressor.
+        The kind of X that the regressor takes.
     y_pred : list of str
         Columns with the model's predictions, if there is no model to ask.
     group : bool
@@ -41,12 +42,12 @@ class InputForm:
     categories: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rio: Any, X: Any, *, has_model: bool) -> InputForm:
+    def of(cls, rio: RIORegressor, X: Any, *, has_model: bool) -> InputForm:
         """For rows such as X."""
         library = type(X).__module__.split(".")[0]
         library = library if library in ("pandas", "polars") else "numpy"
-        names = [] if has_model else numbered(["y_pred"], rio._n_outputs)
-        group = rio._calibration.groups is not None
+        names = [] if has_model else numbered(["y_pred"], rio.fitted_.n_outputs)
+        group = rio.fitted_.scores.groups is not None
         columns = None
         if library != "numpy":
             columns = [str(name) for name in X.columns]
@@ -107,14 +108,14 @@ class InputForm:
 
 
 def _categories(X: Any) -> dict[str, dict[str, Any]]:
-    found = {}
+    categories = {}
     for name in X.columns:
         if str(X[name].dtype) == "category":
             levels = X[name].cat.categories.tolist()
             if not all(type(level) in (str, int, float, bool) for level in levels):
                 raise ValueError(f"column {name!r} has categories that are neither text nor numbers: make them so")
-            found[str(name)] = {"levels": levels, "ordered": bool(X[name].cat.ordered)}
-    return found
+            categories[str(name)] = {"levels": levels, "ordered": bool(X[name].cat.ordered)}
+    return categories
 
 
 def _without_category(values: Any) -> Any:
@@ -129,11 +130,11 @@ def _as_category(values: Any, levels: list[Any], ordered: bool) -> Any:
     """A category again; what is none of its levels is missing."""
     import pandas as pd
 
-    known = values.astype(object).where(values.isin(levels), None)
-    return pd.Categorical(known, categories=levels, ordered=ordered)
+    members = values.astype(object).where(values.isin(levels), None)
+    return pd.Categorical(members, categories=levels, ordered=ordered)
 
 
-class ErrorBars:
+class ErrorBarService:
     """A function from rows to a table with ``mean``, ``std``, ``lower`` and ``upper``.
 
     Of q outputs, each has columns of its own: ``mean_0``, ``std_0``, and so on.
@@ -146,7 +147,7 @@ class ErrorBars:
         Of the intervals.
     """
 
-    def __init__(self, rio: Any, form: InputForm, confidence_level: float) -> None:
+    def __init__(self, rio: RIORegressor, form: InputForm, confidence_level: float) -> None:
         self.rio, self.form, self.confidence_level = rio, form, confidence_level
 
     def table(self, rows: Any, confidence_level: Any = None) -> Any:
@@ -158,11 +159,11 @@ class ErrorBars:
         )
         if level.ndim:
             raise ValueError(f"confidence_level has to be one number; got {confidence_level!r}")
-        given = self.form.split(rows)
-        found = self.rio._error_bars(given["X"], float(level), given["y_pred"], given["groups"])
-        n_outputs = self.rio._n_outputs
-        names = OUTPUTS if self.rio._y_shape == () else numbered(OUTPUTS, n_outputs, always=True)
-        return pd.DataFrame(dict(zip(names, np.stack(found, axis=2).reshape(len(found[0]), -1).T, strict=True)))
+        arguments = self.form.split(rows)
+        fitted, n_jobs = self.rio.fitted_, effective_jobs(self.rio.n_jobs)
+        bars = fitted.error_bars(self.rio.inputs(**arguments), n_jobs, level=float(level))
+        names = bars._fields if fitted.y_shape == () else numbered(bars._fields, fitted.n_outputs, always=True)
+        return pd.DataFrame(dict(zip(names, np.stack(bars, axis=2).reshape(len(bars.mean), -1).T, strict=True)))
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> Any:
         """As MLflow calls it; what is wrong with rows is an error of the one who asks."""

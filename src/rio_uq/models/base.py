@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from rio_uq._base.array import Array
 from rio_uq._base.checks import check_finite, to_numeric
+from rio_uq._base.warnings import warn_user
 
 NOT_AS_THEY_ARE = {
     "torch.nn.modules.module.Module": "takes tensors: use RIORegressor(rio_uq.models.torch_model(module))",
@@ -93,11 +93,9 @@ def fitted_clone(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any
         return copy.fit(X, y)
     if has_fit_parameter(copy, "sample_weight"):
         return copy.fit(X, y, sample_weight=sample_weight)
-    warnings.warn(
+    warn_user(
         f"the fit method of {type(copy).__name__} takes no sample_weight: the model is fitted without, and only the GP "
-        "on its residuals is weighted; fit the model yourself to weight it",
-        UserWarning,
-        stacklevel=5,
+        "on its residuals is weighted; fit the model yourself to weight it"
     )
     return copy.fit(X, y)
 

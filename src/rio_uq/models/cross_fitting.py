@@ -27,7 +27,7 @@ FEWEST_ROWS = 4
 
 
 class OutOfFold(NamedTuple):
-    """What cross-fitting gives."""
+    """Out-of-fold predictions, and the models of the folds."""
 
     prediction: Array  # (n, q), NaN where no fold predicts a row
     models: list[Any]
@@ -155,9 +155,9 @@ def out_of_fold(model: Any, X: Any, y: Array, weight: Array | None, folds: list[
 
 def _checked_fold(fold: Fold, n_rows: int) -> Fold:
     """Row numbers; a mask of rows is one, too."""
-    found = []
-    for given in fold:
-        rows = np.asarray(given)
+    numbers = []
+    for chosen in fold:
+        rows = np.asarray(chosen)
         if rows.dtype == bool and rows.shape == (n_rows,):
             rows = np.flatnonzero(rows)
         is_number = np.issubdtype(rows.dtype, np.integer) or not rows.size
@@ -167,5 +167,5 @@ def _checked_fold(fold: Fold, n_rows: int) -> Fold:
                 f"{rows.dtype.name} of shape {rows.shape}"
                 + (f" from {rows.min()} to {rows.max()}" if is_number and rows.size else "")
             )
-        found.append(rows.astype(np.intp))
-    return found[0], found[1]
+        numbers.append(rows.astype(np.intp))
+    return numbers[0], numbers[1]

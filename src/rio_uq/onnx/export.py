@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,22 @@ import numpy as np
 from rio_uq._base.checks import check_choice, check_levels
 from rio_uq._base.extras import require
 from rio_uq._base.files import written_in_one_step
-from rio_uq.features.extractors import Columns, Transformed
+from rio_uq._base.version import __version__
+from rio_uq._base.warnings import warn_user
+from rio_uq.features.extractors import Columns, Extractor, Transformed
 from rio_uq.features.layers import OnnxTensor
 from rio_uq.features.table_encoder import TableEncoder
 from rio_uq.models.files import open_model
+from rio_uq.models.identity import check_same_model, predictions_for
 from rio_uq.onnx.graph import Graph, predict
-from rio_uq.onnx.merge import Part, common_opsets, shape
-from rio_uq.regressor import check_regressor
-from rio_uq.rows.examples import check_model, predictions_of
+from rio_uq.onnx.merge import GraphPart, common_opsets, shape
+from rio_uq.regressor import RIORegressor, check_regressor
 
 OPSET, IR_VERSION = 17, 8
 
 
 def export(
-    rio: Any,
+    rio: RIORegressor,
     path: str | os.PathLike[str] | None = None,
     *,
     levels: Any = (0.95,),
@@ -74,7 +75,7 @@ def export(
     chosen = np.atleast_1d(check_levels(levels, "levels")).tolist()
     if len({f"{level:.12g}" for level in chosen}) != len(chosen):
         raise ValueError(f"levels has to name each level once; got {levels!r}")
-    if rio._calibration.groups is not None:
+    if rio.fitted_.scores.groups is not None:
         raise ValueError(
             "error bars were calibrated by group, which the ONNX graph has no input for: calibrate without groups, or "
             "export a regressor for each group"
@@ -89,38 +90,38 @@ def export(
 class _Export:
     """One export: which inputs there are, and what is made of them."""
 
-    def __init__(self, rio: Any, onnx: Any, dtype: str, base: Any) -> None:
+    def __init__(self, rio: RIORegressor, onnx: Any, dtype: str, base: Any) -> None:
         self.rio, self.onnx = rio, onnx
         self.kind = onnx.TensorProto.DOUBLE if dtype == "float64" else onnx.TensorProto.FLOAT
         self.inputs: list[Any] = []
-        self.base = None if base is None else Part(onnx, base, "base")
+        self.base = None if base is None else GraphPart(onnx, base, "base")
         if self.base is not None:
             _check_base(rio, self.base)
-        self.extract = _columns_if_plain(rio._extract)
+        self.extract = _columns_if_plain(rio.fitted_.extract)
         made_by = self.extract.transform if isinstance(self.extract, Transformed) else None
         self.tensor = made_by if isinstance(made_by, OnnxTensor) else None
-        self.layer = None if self.tensor is None else Part(onnx, self.tensor.network.graph, "features")
+        self.layer = None if self.tensor is None else GraphPart(onnx, self.tensor.network.graph, "features")
         self.parts = [part for part in (self.base, self.layer) if part is not None]
         self.opsets = common_opsets(self.parts) or [onnx.helper.make_opsetid("", OPSET)]
         self.graph = Graph(onnx, next(opset.version for opset in self.opsets if opset.domain in ("", "ai.onnx")))
 
     def build(self, levels: list[float]) -> Any:
-        helper, q = self.onnx.helper, self.rio._n_outputs
-        given = self._raw_inputs()
-        features = self._features(given)
+        helper, q = self.onnx.helper, self.rio.fitted_.n_outputs
+        tensors = self._raw_inputs()
+        features = self._features(tensors)
         if self.base is None:
             y_pred = self._double(self._input("y_pred", ["n", q], "predictions of the model"))
         else:
-            y_pred = self.base.prediction(self.graph, given[self.base.name], q)
+            y_pred = self.base.prediction(self.graph, tensors[self.base.name], q)
         outputs = []
-        for name, (value, described) in predict(self.rio, self.graph, features, y_pred, levels).items():
+        for name, (value, described) in predict(self.rio.fitted_, self.graph, features, y_pred, levels).items():
             self.graph.cast(value, self.kind, output=name)
             outputs.append(self._value(name, self.kind, ["n", q], described))
         self._check_names(outputs)
         graph, functions = self.graph, [function for part in self.parts for function in part.model.functions]
-        made = helper.make_graph(graph.nodes, "rio_uq", self.inputs, outputs, graph.constants)
-        made.sparse_initializer.extend(graph.sparse_constants)
-        model = helper.make_model(made, opset_imports=self.opsets, functions=functions)
+        merged = helper.make_graph(graph.nodes, "rio_uq", self.inputs, outputs, graph.constants)
+        merged.sparse_initializer.extend(graph.sparse_constants)
+        model = helper.make_model(merged, opset_imports=self.opsets, functions=functions)
         model.ir_version = max([IR_VERSION, *(part.model.ir_version for part in self.parts)])
         _describe(model, self.onnx, self.inputs, outputs, levels)
         self.onnx.checker.check_model(model, full_check=True)
@@ -144,19 +145,19 @@ class _Export:
             dims = shape(value) or ["n", getattr(self.rio, "n_features_in_", None)]
             self._input("X", ["n", *dims[1:]], "rows of X", value)
 
-    def _features(self, given: dict[str, dict[str, str]]) -> str | None:
-        """What the GP sees of X, (n, d); None if it does not look at it."""
+    def _features(self, tensors: dict[str, dict[str, str]]) -> str | None:
+        """The GP's features of X, (n, d); None if it does not look at X."""
         extract = self.extract
         if extract is None:
             return None
-        n_features = len(self.rio._gp.inputs.scale)
+        n_features = len(self.rio.fitted_.gp.inputs.scale)
         if self.layer is not None and self.tensor is not None:
-            return self.layer.features(self.graph, given[self.layer.name], self.tensor, n_features)
+            return self.layer.features(self.graph, tensors[self.layer.name], self.tensor, n_features)
         if isinstance(extract, Columns):
             return self._columns(extract.columns)
-        encoded = getattr(extract.transform, "feature_names_out_", None)
+        encoded = getattr(getattr(extract, "transform", None), "feature_names_out_", None)
         described = (
-            "what `features` of the regressor makes of X" if encoded is None else f"features: {', '.join(encoded)}"
+            "X as `features` of the regressor transforms it" if encoded is None else f"features: {', '.join(encoded)}"
         )
         return self._double(self._input("features", ["n", n_features], described))
 
@@ -170,12 +171,12 @@ class _Export:
         if any(value.name == "X" for value in self.inputs):
             X = self._double("X")
             return X if columns is None else self.graph.gather(X, numbers)
-        known = {value.name for value in self.inputs}
+        there = {value.name for value in self.inputs}
         wanted = [str(names[number]) if names else f"column {number}" for number in numbers]
-        missing = [name for name in wanted if name not in known]
+        missing = [name for name in wanted if name not in there]
         if missing:
             raise ValueError(
-                f"base has the inputs {', '.join(sorted(known))}, and the GP needs {', '.join(missing)} too: choose "
+                f"base has the inputs {', '.join(sorted(there))}, and the GP needs {', '.join(missing)} too: choose "
                 "features among them, or make a base with one input"
             )
         return self.graph.apply("Concat", *(self._double(name) for name in wanted), axis=1)
@@ -200,7 +201,7 @@ class _Export:
             raise ValueError(f"base has an input {name!r}, which is the name of a tensor of the regressor: rename it")
 
 
-def _columns_if_plain(extract: Any) -> Any:
+def _columns_if_plain(extract: Extractor | None) -> Extractor | None:
     """The columns that a `TableEncoder` leaves as they are, if it has no others."""
     encoder = getattr(extract, "transform", None)
     if isinstance(encoder, TableEncoder) and encoder.is_plain:
@@ -208,30 +209,29 @@ def _columns_if_plain(extract: Any) -> Any:
     return extract
 
 
-def _check_base(rio: Any, base: Part) -> None:
+def _check_base(rio: RIORegressor, base: GraphPart) -> None:
     """Raise unless the base predicts what the model does, where there is a model to ask."""
     if rio.estimator_ is None:
         return
-    if rio._sample is None:
-        warnings.warn(
+    fitted = rio.fitted_
+    if fitted.example is None:
+        warn_user(
             "base could not be compared with the model, for the regressor keeps no rows to ask them for: "
-            "make sure that it is the same",
-            UserWarning,
-            stacklevel=4,
+            "make sure that it is the same"
         )
-    else:
-        expected = predictions_of(rio, rio.estimator_, rio._sample.rebuilt())
-        check_model(rio, open_model("base", "onnx", base.plain.SerializeToString()), expected, "base")
+        return
+    rows = fitted.example.rebuilt()
+    expected = predictions_for(fitted.model, rows, fitted.n_outputs)
+    model = open_model("base", "onnx", base.plain.SerializeToString())
+    check_same_model(model, rows, expected, fitted.kept.y_pred.std(axis=0), "base")
 
 
-def _names(rio: Any) -> str:
+def _names(rio: RIORegressor) -> str:
     names = getattr(rio, "feature_names_in_", None)
     return "" if names is None else ": " + ", ".join(map(str, names))
 
 
 def _describe(model: Any, onnx: Any, inputs: list[Any], outputs: list[Any], levels: list[float]) -> None:
-    from rio_uq import __version__
-
     model.producer_name, model.producer_version = "rio-uq", __version__
     model.doc_string = "Corrected predictions of a regression model, with error bars."
     properties = {

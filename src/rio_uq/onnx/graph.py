@@ -1,4 +1,4 @@
-"""What a fitted regressor computes, as nodes of an ONNX graph.
+"""The arithmetic of a fitted regressor, as nodes of an ONNX graph.
 
 The graph does what `RIORegressor.predict` does, operation by operation, in double precision whatever the type of its
 inputs and outputs: a variance is the small difference of large numbers, of which single precision leaves nothing.
@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
-from rio_uq.calibration.calibration import Calibration
+from rio_uq.fitted import Fitted
 from rio_uq.gp.kernels.terms import Term
+from rio_uq.gp.noise.varying import Varying
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.residual import ResidualGP
 from rio_uq.gp.scaling import Scaling
@@ -58,28 +59,27 @@ class Graph:
         """Over the last of three axes, which is dropped; NaN stays visible, which the largest value need not show."""
         name, axes = {"max": "ReduceMax", "mean": "ReduceMean"}[pool], self.constant([2], np.int64)
         if self.opset < AXES_ARE_AN_INPUT:
-            found = self.apply(name, value, axes=[2], keepdims=0)
+            pooled = self.apply(name, value, axes=[2], keepdims=0)
         else:
-            found = self.apply(name, value, axes, keepdims=0)
+            pooled = self.apply(name, value, axes, keepdims=0)
         hidden = self.apply("Mul", self.apply("ReduceSum", value, axes, keepdims=0), 0.0)
-        return self.apply("Add", found, hidden)
+        return self.apply("Add", pooled, hidden)
 
     def gather(self, value: str, columns: list[int]) -> str:
         return self.apply("Gather", value, self.constant(columns, np.int64), axis=1)
 
 
 def predict(
-    rio: Any, graph: Graph, features: str | None, y_pred: str, levels: Sequence[float]
+    fitted: Fitted, graph: Graph, features: str | None, y_pred: str, levels: Sequence[float]
 ) -> dict[str, tuple[str, str]]:
     """Tensors and descriptions of the outputs, by name, from the GP's features and the model's predictions."""
-    gp: ResidualGP = rio._gp
-    calibration: Calibration = rio._calibration
+    gp, calibration = fitted.gp, fitted.scores
     rows = _scaled(graph, y_pred, gp.outputs)
     if features is not None:
         rows = graph.apply("Concat", _scaled(graph, features, gp.inputs), rows, axis=1)
     cross = _cross(graph, rows, gp.posterior)
     mean = graph.apply("Add", graph.apply("MatMul", cross, gp.posterior.weights * gp.targets.scale), gp.targets.offset)
-    if rio._is_residual:
+    if gp.is_residual:
         mean = graph.apply("Add", y_pred, mean)
     variance = graph.apply("Mul", _latent_variance(graph, rows, cross, gp.posterior), gp.targets.scale[None] ** 2)
     std = graph.apply("Sqrt", graph.apply("Add", variance, _noise(graph, rows, gp)))
@@ -119,7 +119,7 @@ def _columns(graph: Graph, rows: str, term: Term) -> str:
 
 
 def _term(graph: Graph, x: str, term: Term, theta: Any, points: Any) -> str:
-    """As in `rio_uq.gp.kernels.terms`: ρ = |z/l|² + |x/l|² − 2 z·x/l² and k = v g(ρ), ρ = 0 where it is rounding."""
+    """As in `rio_uq.gp.kernels`: ρ = |z/l|² + |x/l|² − 2 z·x/l² and k = v g(ρ), ρ = 0 where it is rounding."""
     z = np.asarray(points[:, term.start : term.stop], dtype=float)
     if term.family == "linear":
         return graph.apply("MatMul", x, (z * np.exp(theta)).T)
@@ -141,7 +141,7 @@ def _exp_minus(graph: Graph, theta: Any, exponent: str) -> str:
 
 
 def _of_distance(graph: Graph, rho: str, family: str, theta: Any) -> str:
-    """v g(ρ), see `rio_uq.gp.kernels.profiles`."""
+    """v g(ρ), see `rio_uq.gp.kernels.stationary`."""
     if family == "rational_quadratic":
         shape = float(np.exp(theta[-1]))
         logarithm = _log1p(graph, graph.apply("Mul", rho, 0.5 / shape))
@@ -167,12 +167,12 @@ def _log1p(graph: Graph, u: str) -> str:
 
 def _latent_variance(graph: Graph, rows: str, cross: str, posterior: Posterior) -> str:
     """k(c, c) − |R k|² for each output, (n, q), not below zero."""
-    told = []
-    for reducer in posterior.reducers:
-        part = graph.apply("MatMul", cross, np.asarray(reducer, dtype=float).T)
-        told.append(graph.row_sums(graph.apply("Mul", part, part)))
-    all_told = told[0] if len(told) == 1 else graph.apply("Concat", *told, axis=1)
-    variance = graph.apply("Sub", _diagonal(graph, rows, posterior), all_told)
+    explained = []
+    for factor in posterior.variance_factors:
+        part = graph.apply("MatMul", cross, np.asarray(factor, dtype=float).T)
+        explained.append(graph.row_sums(graph.apply("Mul", part, part)))
+    reduction = explained[0] if len(explained) == 1 else graph.apply("Concat", *explained, axis=1)
+    variance = graph.apply("Sub", _diagonal(graph, rows, posterior), reduction)
     return graph.apply("Where", graph.apply("Less", variance, 0.0), 0.0, variance)
 
 
@@ -194,10 +194,10 @@ def _diagonal(graph: Graph, rows: str, posterior: Posterior) -> str:
 
 def _noise(graph: Graph, rows: str, gp: ResidualGP) -> str:
     """Noise variances, (1, q) or (n, q)."""
-    if gp.field is None:
+    if not isinstance(gp.noise, Varying):
         return graph.constant(gp.noise_variance[None])
-    posterior = gp.field.posterior
+    posterior = gp.noise.posterior
     g = graph.apply("MatMul", _cross(graph, rows, posterior), np.asarray(posterior.weights, dtype=float))
-    within = graph.apply("Min", graph.apply("Max", g, gp.field.lowest), gp.field.highest)
-    factor = graph.apply("Exp", graph.apply("Add", within, gp.field.offset))
+    within = graph.apply("Min", graph.apply("Max", g, gp.noise.lowest), gp.noise.highest)
+    factor = graph.apply("Exp", graph.apply("Add", within, gp.noise.offset))
     return graph.apply("Mul", factor, gp.noise_variance[None])

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from rio_uq.features.layers import OnnxTensor
-from rio_uq.models.networks import onnx_bytes
+from rio_uq.models.onnx import onnx_bytes
 from rio_uq.onnx.graph import Graph
 
 OLDEST_OPSET = 13
 
 
-class Part:
+class GraphPart:
     """A graph to be merged in, with a prefix before all of its names.
 
     Parameters
@@ -28,8 +28,8 @@ class Part:
     def __init__(self, onnx: Any, source: Any, name: str) -> None:
         self.onnx, self.name = onnx, name
         self.plain = _parsed(onnx, source, name)
-        known = {tensor.name for tensor in self.plain.graph.initializer}
-        self.inputs = [value for value in self.plain.graph.input if value.name not in known]
+        constants = {tensor.name for tensor in self.plain.graph.initializer}
+        self.inputs = [value for value in self.plain.graph.input if value.name not in constants]
         self._check()
         self.model = onnx.compose.add_prefix(self.plain, f"{name}/")
 
@@ -52,24 +52,24 @@ class Part:
                 "with onnx.version_converter first"
             )
 
-    def merge(self, graph: Graph, given: dict[str, str], output: str) -> str:
+    def merge(self, graph: Graph, tensors: dict[str, str], output: str) -> str:
         """Put it into the graph; returns its output.
 
         Parameters
         ----------
         graph : Graph
-        given : dict
+        tensors : dict
             The tensor for each of its inputs.
         output : str
         """
         graph.constants.extend(self.model.graph.initializer)
         graph.sparse_constants.extend(self.model.graph.sparse_initializer)
         for value in self.inputs:
-            graph.cast(given[value.name], value.type.tensor_type.elem_type, output=f"{self.name}/{value.name}")
+            graph.cast(tensors[value.name], value.type.tensor_type.elem_type, output=f"{self.name}/{value.name}")
         graph.nodes.extend(self.model.graph.node)
         return f"{self.name}/{output}"
 
-    def prediction(self, graph: Graph, given: dict[str, str], n_outputs: int) -> str:
+    def prediction(self, graph: Graph, tensors: dict[str, str], n_outputs: int) -> str:
         """The first output as predictions of shape (n, q)."""
         first = self.plain.graph.output[0]
         dims = shape(first)
@@ -79,12 +79,12 @@ class Part:
                 f"the first output of {self.name}, {first.name!r}, has shape {tuple(dims or ())}, and has to have "
                 f"(n, {n_outputs})"
             )
-        double = graph.cast(self.merge(graph, given, first.name), self.onnx.TensorProto.DOUBLE)
+        double = graph.cast(self.merge(graph, tensors, first.name), self.onnx.TensorProto.DOUBLE)
         return graph.apply("Reshape", double, graph.constant([-1, n_outputs], np.int64))
 
-    def features(self, graph: Graph, given: dict[str, str], tensor: OnnxTensor, n_features: int) -> str:
-        """What `rio_uq.features.onnx_tensor` makes of X, shape (n, d)."""
-        double = graph.cast(self.merge(graph, given, tensor.network.name), self.onnx.TensorProto.DOUBLE)
+    def features(self, graph: Graph, tensors: dict[str, str], tensor: OnnxTensor, n_features: int) -> str:
+        """Features as `rio_uq.features.onnx_tensor` makes them of X, shape (n, d)."""
+        double = graph.cast(self.merge(graph, tensors, tensor.network.name), self.onnx.TensorProto.DOUBLE)
         if tensor.pool is not None:
             # One axis for all positions: the number of them need not be known here.
             flat = graph.apply("Reshape", double, graph.constant([0, n_features, -1], np.int64))
@@ -114,15 +114,15 @@ def shape(value: Any) -> list[int | str | None] | None:
     return [dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None for dim in kind.shape.dim]
 
 
-def common_opsets(parts: list[Part]) -> list[Any]:
+def common_opsets(parts: list[GraphPart]) -> list[Any]:
     """Of all parts, which have to use the same."""
-    found: dict[str, Any] = {}
+    opsets: dict[str, Any] = {}
     for part in parts:
         for opset in part.model.opset_import:
-            known = found.setdefault("" if opset.domain == "ai.onnx" else opset.domain, opset)
-            if known.version != opset.version:
+            first = opsets.setdefault("" if opset.domain == "ai.onnx" else opset.domain, opset)
+            if first.version != opset.version:
                 raise ValueError(
-                    f"{' and '.join(part.name for part in parts)} use opsets {known.version} and {opset.version} of "
+                    f"{' and '.join(part.name for part in parts)} use opsets {first.version} and {opset.version} of "
                     f"{opset.domain or 'ai.onnx'}: convert one of them with onnx.version_converter first"
                 )
-    return list(found.values())
+    return list(opsets.values())

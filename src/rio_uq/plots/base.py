@@ -1,15 +1,16 @@
-"""What all figures share: matplotlib where it is needed, colours, axes that look well without further work."""
+"""The base of all figures: asking the regressor, colours, axes that look well without further work."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rio_uq._base.array import Array
 from rio_uq._base.checks import check_count, check_finite, to_numeric
 from rio_uq._base.extras import require
+from rio_uq.regressor import RIORegressor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +25,35 @@ PANEL = (5.2, 4.2)
 """Width and height of a panel, in inches."""
 
 
+class Asked(NamedTuple):
+    """A fitted regressor, and the rows that a figure asks it about.
+
+    Attributes
+    ----------
+    rio : RIORegressor
+    X : rows
+    y : outcomes or None
+    y_pred, groups : as in `RIORegressor.predict`
+    output : int or None
+        Which of several outputs.
+    """
+
+    rio: RIORegressor
+    X: Any
+    y: Any
+    y_pred: Any
+    groups: Any
+    output: int | None
+
+    def mean(self) -> Array:
+        """Corrected predictions."""
+        return np.asarray(self.rio.predict(self.X, y_pred=self.y_pred))
+
+    def mean_and_std(self) -> tuple[Array, Array]:
+        mean, std = self.rio.predict(self.X, y_pred=self.y_pred, groups=self.groups, return_std=True)
+        return mean, std
+
+
 class Display:
     """A figure that knows its data.
 
@@ -36,6 +66,44 @@ class Display:
 
     ax_: Any
     figure_: Any
+    needs_outcomes: ClassVar[bool] = True
+
+    @classmethod
+    def from_estimator(
+        cls,
+        rio: RIORegressor,
+        X: Any,
+        y: Any = None,
+        *,
+        y_pred: Any = None,
+        groups: Any = None,
+        output: int | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Ask a fitted regressor about rows that it has not seen, and draw.
+
+        Parameters
+        ----------
+        rio : fitted RIORegressor
+        X, y : rows and their outcomes
+            Figures of corrections do without outcomes.
+        y_pred, groups : as in `RIORegressor.predict`
+        output : int, optional
+            Which of several outputs; a reliability curve is by default that of all of them together.
+        ax : matplotlib Axes, optional
+            Two of them for a `DecompositionDisplay`. By default axes in a figure of their own.
+        **options
+            Those of the figure itself, see its parameters.
+        """
+        if y is None and cls.needs_outcomes:
+            raise TypeError(f"{cls.__name__} compares with outcomes: give them as y, the third argument")
+        return cls._from_rows(Asked(rio, X, y, y_pred, groups, output), ax=ax, **options)
+
+    @classmethod
+    def _from_rows(cls, *asked: Any, **options: Any) -> Self:
+        """The drawn figure, from one `Asked` and the options of the figure itself."""
+        raise NotImplementedError
 
     def _begin(self, ax: Axes | None, *, title: str, xlabel: str, ylabel: str) -> Axes:
         """The axes to draw on, new ones if None, with their labels."""
@@ -110,13 +178,6 @@ def with_room_for_legend(ax: Axes) -> None:
     """Let the y-axis begin at zero, and end well above all lines."""
     top = max(float(np.max(line.get_ydata())) for line in ax.lines)
     ax.set_ylim(0.0, 1.35 * top or 1.0)
-
-
-def evenly_by(values: Array, n_rows: int) -> NDArray[np.intp]:
-    """At most so many rows, evenly spaced in the order of their values."""
-    order = np.argsort(values, kind="stable")
-    places = np.linspace(0, len(values) - 1, min(n_rows, len(values))).round().astype(int)
-    return np.asarray(order[places])
 
 
 def flat(output: int | None, *, allow_infinity: bool = False, **arrays: ArrayLike) -> list[Array]:

@@ -1,19 +1,31 @@
-"""What RIO changes in a model's predictions, and where the changes come from."""
+"""Corrections of a model's predictions, and where they come from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rio_uq._base.array import Array
 from rio_uq._base.checks import check_choice
-from rio_uq.explain import names_and_relevance
-from rio_uq.plots.base import BLUE, GREEN, GREY, VERMILLION, Display, dots, flat, label, legend, new_axes, one_column
-from rio_uq.summary import percent
+from rio_uq.plots.base import (
+    BLUE,
+    GREEN,
+    GREY,
+    VERMILLION,
+    Asked,
+    Display,
+    dots,
+    flat,
+    label,
+    legend,
+    new_axes,
+    one_column,
+)
+from rio_uq.summary import feature_relevance, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,21 +60,10 @@ class BeforeAfterDisplay(Display):
         self.improved = float(np.mean(np.abs(self.after) < np.abs(self.before)))
 
     @classmethod
-    def from_estimator(
-        cls,
-        rio: Any,
-        X: Any,
-        y: Any,
-        *,
-        y_pred: Any = None,
-        output: int | None = None,
-        kind: str = "histogram",
-        ax: Axes | None = None,
-    ) -> Self:
-        """From ``rio.predict`` with and without its correction; ``output`` is which of several outputs."""
-        mean = rio.predict(X, y_pred=y_pred)
-        before = mean - rio.predict_residual(X, y_pred=y_pred)
-        return cls.from_predictions(y, mean, before, output=output, kind=kind, ax=ax)
+    def _from_rows(cls, asked: Asked, **options: Any) -> Self:
+        mean = asked.mean()
+        model = mean - asked.rio.predict_residual(asked.X, y_pred=asked.y_pred)
+        return cls.from_predictions(asked.y, mean, model, output=asked.output, **options)
 
     @classmethod
     def from_predictions(
@@ -132,30 +133,19 @@ class CorrectionDisplay(Display):
     ax_, figure_ : matplotlib Axes and Figure
     """
 
+    needs_outcomes: ClassVar[bool] = False
     y_pred: Array
     correction: Array
     std: Array | None = None
     residual: Array | None = None
 
     @classmethod
-    def from_estimator(
-        cls,
-        rio: Any,
-        X: Any,
-        y: Any = None,
-        *,
-        y_pred: Any = None,
-        groups: Any = None,
-        output: int | None = None,
-        ax: Axes | None = None,
-    ) -> Self:
-        """From ``rio.predict_residual``; ``output`` is which of several outputs.
-
-        Outcomes need not be known: without y no residuals are drawn.
-        """
-        correction, std = rio.predict_residual(X, y_pred=y_pred, groups=groups, return_std=True, include_noise=False)
-        model = rio.predict(X, y_pred=y_pred) - correction
-        return cls.from_predictions(model, correction, std=std, y_true=y, output=output, ax=ax)
+    def _from_rows(cls, asked: Asked, **options: Any) -> Self:
+        correction, std = asked.rio.predict_residual(
+            asked.X, y_pred=asked.y_pred, groups=asked.groups, return_std=True, include_noise=False
+        )
+        model = asked.mean() - correction
+        return cls.from_predictions(model, correction, std=std, y_true=asked.y, output=asked.output, **options)
 
     @classmethod
     def from_predictions(
@@ -218,6 +208,7 @@ class DecompositionDisplay(Display):
     figure_ : matplotlib Figure
     """
 
+    needs_outcomes: ClassVar[bool] = False
     y_pred: Array
     input_part: Array
     output_part: Array
@@ -225,25 +216,14 @@ class DecompositionDisplay(Display):
     is_curve: bool = True
 
     @classmethod
-    def from_estimator(
-        cls,
-        rio: Any,
-        X: Any,
-        y: Any = None,
-        *,
-        y_pred: Any = None,
-        output: int | None = None,
-        ax: Sequence[Axes] | None = None,
-    ) -> Self:
-        """From ``rio.decompose``; ``output`` is which of several outputs, and y is not needed."""
-        parts = rio.decompose(X, y_pred=y_pred)
-        model = rio.predict(X, y_pred=y_pred) - parts.input - parts.output
-        names, values = names_and_relevance(rio)
-        relevance = dict(zip(names, one_column(values, output, "y_pred").tolist(), strict=True))
-        is_curve = values.shape[1] == 1
-        return cls.from_predictions(
-            model, parts.input, parts.output, relevance=relevance, is_curve=is_curve, output=output, ax=ax
-        )
+    def _from_rows(cls, asked: Asked, **options: Any) -> Self:
+        parts = asked.rio.decompose(asked.X, y_pred=asked.y_pred)
+        model = asked.mean() - parts.input - parts.output
+        fitted = asked.rio.fitted_
+        values = feature_relevance(fitted.gp, fitted.kept.features)
+        relevance = dict(zip(fitted.feature_names, one_column(values, asked.output, "y_pred").tolist(), strict=True))
+        options = {"relevance": relevance, "is_curve": values.shape[1] == 1, "output": asked.output, **options}
+        return cls.from_predictions(model, parts.input, parts.output, **options)
 
     @classmethod
     def from_predictions(

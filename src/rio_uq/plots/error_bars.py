@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 from sklearn.utils import _safe_indexing, gen_batches
 from sklearn.utils.validation import _num_samples
 
-from rio_uq._base.array import Array
+from rio_uq._base.array import Array, Mask, evenly_by
 from rio_uq._base.checks import check_levels, check_target, to_numeric
-from rio_uq.metrics import LEVELS, coverage_curve
+from rio_uq.metrics import LEVELS, coverage_curve, normal_intervals
 from rio_uq.plots.base import (
     BLUE,
     GREY,
     VERMILLION,
+    Asked,
     Display,
     curve,
     dots,
-    evenly_by,
     flat,
     in_percent,
     legend,
@@ -60,51 +59,12 @@ class ReliabilityDisplay(Display):
     name: str | None = None
 
     @classmethod
-    def from_estimator(
-        cls,
-        rio: Any,
-        X: Any,
-        y: Any,
-        *,
-        y_pred: Any = None,
-        groups: Any = None,
-        output: int | None = None,
-        name: str | None = None,
-        ax: Axes | None = None,
-    ) -> Self:
-        """From ``rio.predict_interval`` on rows that it has not seen.
-
-        Parameters
-        ----------
-        rio : fitted RIORegressor
-        X, y : rows and their outcomes
-        y_pred, groups : as in `RIORegressor.predict`
-        output : int, optional
-            Which of several outputs; by default all of them together.
-        name : str, optional
-        ax : matplotlib Axes, optional
-        """
-        outcome = check_target(y, _num_samples(X))
-        inside = [
-            cls._inside(rio, X, outcome, y_pred, groups, output, np.arange(rows.start, rows.stop))
-            for rows in gen_batches(_num_samples(X), BATCH_ROWS)
-        ]
-        return cls(levels=LEVELS, coverage=np.concatenate(inside).mean(axis=0), name=name).plot(ax)
-
-    @staticmethod
-    def _inside(
-        rio: Any, X: Any, outcome: Array, y_pred: Any, groups: Any, output: int | None, rows: NDArray[np.intp]
-    ) -> Array:
-        """Whether the outcomes of some rows are inside the interval of each level, (number of outcomes, k)."""
-        known = None if y_pred is None else to_numeric(y_pred, "y_pred")[rows]
-        members = None if groups is None else _safe_indexing(groups, rows)
-        bands = rio.predict_interval(_safe_indexing(X, rows), confidence_level=LEVELS, y_pred=known, groups=members)
-        if output is not None:
-            outcome = one_column(outcome, output, "y")
-            bands = bands[:, output] if bands.ndim == 4 else bands
-        values = outcome[rows].reshape(*bands.shape[:-2], 1)
-        inside = (bands[..., 0, :] <= values) & (values <= bands[..., 1, :])
-        return np.asarray(inside.reshape(-1, len(LEVELS)))
+    def _from_rows(cls, asked: Asked, *, name: str | None = None, ax: Axes | None = None) -> Self:
+        n_rows = _num_samples(asked.X)
+        outcome = check_target(asked.y, n_rows)
+        batches = (np.arange(rows.start, rows.stop) for rows in gen_batches(n_rows, BATCH_ROWS))
+        inside = np.concatenate([_is_inside(asked, outcome, rows) for rows in batches])
+        return cls(levels=LEVELS, coverage=inside.mean(axis=0), name=name).plot(ax)
 
     @classmethod
     def from_predictions(
@@ -132,6 +92,22 @@ class ReliabilityDisplay(Display):
         in_percent(ax, "x", "y")
         legend(ax, loc="upper left")
         return self
+
+
+def _is_inside(asked: Asked, outcome: Array, rows: NDArray[np.intp]) -> Mask:
+    """Whether the outcomes of some rows are inside the interval of each level, (number of outcomes, k)."""
+    bands = asked.rio.predict_interval(
+        _safe_indexing(asked.X, rows),
+        confidence_level=LEVELS,
+        y_pred=None if asked.y_pred is None else to_numeric(asked.y_pred, "y_pred")[rows],
+        groups=None if asked.groups is None else _safe_indexing(asked.groups, rows),
+    )
+    if asked.output is not None:
+        outcome = one_column(outcome, asked.output, "y")
+        bands = bands[:, asked.output] if bands.ndim == 4 else bands
+    values = outcome[rows].reshape(*bands.shape[:-2], 1)
+    inside = (bands[..., 0, :] <= values) & (values <= bands[..., 1, :])
+    return np.asarray(inside.reshape(-1, len(LEVELS)))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -168,24 +144,13 @@ class ErrorBarDisplay(Display):
         self.shown = evenly_by(self.y_true, self.max_rows)
 
     @classmethod
-    def from_estimator(
-        cls,
-        rio: Any,
-        X: Any,
-        y: Any,
-        *,
-        y_pred: Any = None,
-        groups: Any = None,
-        confidence_level: float = 0.95,
-        output: int | None = None,
-        max_rows: int = 300,
-        ax: Axes | None = None,
+    def _from_rows(
+        cls, asked: Asked, *, confidence_level: float = 0.95, max_rows: int = 300, ax: Axes | None = None
     ) -> Self:
-        """From ``rio.predict`` and ``rio.predict_interval``; ``output`` is which of several outputs."""
         level = float(check_levels(confidence_level, "confidence_level"))
-        band = rio.predict_interval(X, confidence_level=level, y_pred=y_pred, groups=groups)
-        outcome, mean = flat(output, y=y, mean=rio.predict(X, y_pred=y_pred))
-        lower, upper = flat(output, allow_infinity=True, lower=band[..., 0], upper=band[..., 1])
+        band = asked.rio.predict_interval(asked.X, confidence_level=level, y_pred=asked.y_pred, groups=asked.groups)
+        outcome, mean = flat(asked.output, y=asked.y, mean=asked.mean())
+        lower, upper = flat(asked.output, allow_infinity=True, lower=band[..., 0], upper=band[..., 1])
         return cls(y_true=outcome, mean=mean, lower=lower, upper=upper, confidence_level=level, max_rows=max_rows).plot(
             ax
         )
@@ -205,14 +170,9 @@ class ErrorBarDisplay(Display):
         """From means and standard deviations of normal distributions."""
         outcome, centre, spread = flat(output, y_true=y_true, mean=mean, std=std)
         level = float(check_levels(confidence_level, "confidence_level"))
-        half = stats.norm.ppf(0.5 + 0.5 * level) * spread
+        ((lower, upper),) = normal_intervals(centre, spread, [level]).values()
         return cls(
-            y_true=outcome,
-            mean=centre,
-            lower=centre - half,
-            upper=centre + half,
-            confidence_level=level,
-            max_rows=max_rows,
+            y_true=outcome, mean=centre, lower=lower, upper=upper, confidence_level=level, max_rows=max_rows
         ).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -236,8 +196,8 @@ class ErrorBarDisplay(Display):
 
     def _ends(self, rows: NDArray[np.intp]) -> tuple[Array, Array]:
         """Lower and upper bounds, those at infinity cut off well outside of the rest."""
-        known = np.concatenate([self.mean, self.lower, self.upper])
-        known = known[np.isfinite(known)]
-        margin = 0.1 * np.ptp(known)
-        low, high = known.min() - margin, known.max() + margin
+        ends = np.concatenate([self.mean, self.lower, self.upper])
+        ends = ends[np.isfinite(ends)]
+        margin = 0.1 * np.ptp(ends)
+        low, high = ends.min() - margin, ends.max() + margin
         return np.clip(self.lower[rows], low, high), np.clip(self.upper[rows], low, high)

@@ -14,6 +14,7 @@ from rio_uq.plots.base import (
     BLUE,
     GREY,
     VERMILLION,
+    Asked,
     Display,
     curve,
     dots,
@@ -60,21 +61,8 @@ class ErrorUncertaintyDisplay(Display):
         self.group_rmse = np.array([np.sqrt(np.mean(self.error[rows] ** 2)) for rows in groups])
 
     @classmethod
-    def from_estimator(
-        cls,
-        rio: Any,
-        X: Any,
-        y: Any,
-        *,
-        y_pred: Any = None,
-        groups: Any = None,
-        output: int | None = None,
-        n_groups: int = 10,
-        ax: Axes | None = None,
-    ) -> Self:
-        """From ``rio.predict``; ``output`` is which of several outputs."""
-        mean, std = rio.predict(X, y_pred=y_pred, groups=groups, return_std=True)
-        return cls.from_predictions(y, mean, std, output=output, n_groups=n_groups, ax=ax)
+    def _from_rows(cls, asked: Asked, **options: Any) -> Self:
+        return cls.from_predictions(asked.y, *asked.mean_and_std(), output=asked.output, **options)
 
     @classmethod
     def from_predictions(
@@ -140,21 +128,8 @@ class RiskCoverageDisplay(Display):
         self.area = float(np.mean(self.risk))
 
     @classmethod
-    def from_estimator(
-        cls,
-        rio: Any,
-        X: Any,
-        y: Any,
-        *,
-        y_pred: Any = None,
-        groups: Any = None,
-        output: int | None = None,
-        name: str | None = None,
-        ax: Axes | None = None,
-    ) -> Self:
-        """From ``rio.predict``; ``output`` is which of several outputs."""
-        mean, std = rio.predict(X, y_pred=y_pred, groups=groups, return_std=True)
-        return cls.from_predictions(y, mean, std, output=output, name=name, ax=ax)
+    def _from_rows(cls, asked: Asked, **options: Any) -> Self:
+        return cls.from_predictions(asked.y, *asked.mean_and_std(), output=asked.output, **options)
 
     @classmethod
     def from_predictions(

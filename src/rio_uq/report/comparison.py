@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
-from rio_uq.report.rows import SHOWN, Rows
+from rio_uq.metrics import improvement_ratio, normal_intervals, one_error_bar, row_scores
+from rio_uq.report.rows import SHOWN, ReportRows
 from rio_uq.report.words import listed, measured, share
 
 N_RESAMPLES = 1000
@@ -109,17 +110,17 @@ def _moves(measure: Measure) -> str:
     return f"{measure.name} {verb} {ends} (by {measured(small)} to {measured(large)})"
 
 
-def compare(rows: Rows, rng: np.random.Generator, n_resamples: int = N_RESAMPLES) -> Comparison:
+def compare(rows: ReportRows, rng: np.random.Generator, n_resamples: int = N_RESAMPLES) -> Comparison:
     """All measures before and after.
 
-    Before is the model with one error bar for all rows: its root mean squared error on these very rows. No other
-    choice of one error bar has a smaller NLPD here, so that RIO is compared with the best of them.
+    Before is the model with one error bar for all rows, see `rio_uq.metrics.before_after`.
     """
     std = one_error_bar(rows.residual)
-    before, after = _of_rows(rows.residual, std), _of_rows(rows.residual_after, rows.std)
     shown = [level for level in SHOWN if rows.inside_of(level) is not None]
-    for level in shown:
-        before.append(np.abs(rows.residual) <= stats.norm.ppf(0.5 + 0.5 * level) * std)
+    before: list[NDArray[Any]] = list(row_scores(rows.outcome, rows.y_pred, std)[:3])
+    after: list[NDArray[Any]] = list(row_scores(rows.outcome, rows.mean, rows.std)[:3])
+    for level, (low, high) in normal_intervals(rows.y_pred, std, shown).items():
+        before.append((low <= rows.outcome) & (rows.outcome <= high))
         after.append(np.asarray(rows.inside_of(level)))
     values = np.column_stack([*before, *after]).astype(float)
     # The first line is the estimate, the others are its resamples.
@@ -145,13 +146,8 @@ def compare(rows: Rows, rng: np.random.Generator, n_resamples: int = N_RESAMPLES
         )
         for level, (old, new) in zip(shown, pairs[3:], strict=True)
     ]
-    nearer = np.abs(rows.residual_after) < np.abs(rows.residual)
-    return Comparison(tuple(measures), float(nearer.mean()), float(std[0]))
-
-
-def one_error_bar(residual: Array) -> Array:
-    """The same for each row, and the likeliest: the root mean square of the residuals."""
-    return np.full_like(residual, np.sqrt(np.mean(residual**2)))
+    improved = improvement_ratio(rows.outcome, rows.mean, rows.y_pred)
+    return Comparison(tuple(measures), improved, float(std[0]))
 
 
 def resampled_means(values: Array, n_resamples: int, rng: np.random.Generator) -> Array:
@@ -159,12 +155,6 @@ def resampled_means(values: Array, n_resamples: int, rng: np.random.Generator) -
     n_rows = len(values)
     counts = (np.bincount(rng.integers(n_rows, size=n_rows), minlength=n_rows) for _ in range(n_resamples))
     return np.array([count @ values for count in counts]) / n_rows
-
-
-def _of_rows(residual: Array, std: Array) -> list[Array]:
-    """Squared error, absolute error and negative log density of each row; no density where error bars are zero."""
-    density = -stats.norm.logpdf(residual, 0.0, std) if (std > 0.0).all() else np.full_like(std, np.nan)
-    return [residual**2, np.abs(residual), np.asarray(density)]
 
 
 def _estimate(values: Array) -> Estimate:

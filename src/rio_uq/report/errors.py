@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from rio_uq._base.array import Array, Mask
-from rio_uq.plots.base import evenly_by
+from rio_uq._base.array import Array, Mask, evenly_by
 from rio_uq.report.groups import mean_interval
 from rio_uq.report.regions import Regions, find_regions
 from rio_uq.report.reliability import grouped
-from rio_uq.report.rows import Rows
+from rio_uq.report.rows import ReportRows
 from rio_uq.report.words import number, share
 from rio_uq.summary import Summary
 
@@ -107,12 +106,12 @@ class Errors:
         else:
             head = f"Over all rows its errors balance (mean {number(mean)})"
         removes = f"removes {share(self.removed, 0)} of" if self.removed >= 0.005 else "removes none of"
-        found = f"{head}, and RIO {removes} its mean squared error. "
+        answer = f"{head}, and RIO {removes} its mean squared error. "
         if self.regions is None:
-            return found + "There are too few rows here to name regions."
+            return answer + "There are too few rows here to name regions."
         if not self.regions.sentences:
-            return found + "No region of rows stands out."
-        return found + self.regions.sentences[0]
+            return answer + "No region of rows stands out."
+        return answer + self.regions.sentences[0]
 
     @property
     def relevance_in_words(self) -> list[tuple[str, str]]:
@@ -130,7 +129,7 @@ class Errors:
         )
 
 
-def measure_errors(rows: Rows, summary: Summary, output: int, rng: np.random.Generator) -> Errors:
+def measure_errors(rows: ReportRows, summary: Summary, output: int, rng: np.random.Generator) -> Errors:
     """Errors by prediction, by feature and in regions; the summary is of the same rows, or of some of them."""
     shown = evenly_by(rows.y_pred, CURVE_POINTS)
     _, first = np.unique(rows.y_pred[shown], return_index=True)
@@ -177,7 +176,7 @@ def shares_of(summary: Summary, output: int) -> tuple[Share, ...]:
     return tuple(Share(name, words, of(getattr(summary.shares, name))) for name, words in meanings.items())
 
 
-def _group_error(label: str, here: Mask, rows: Rows, part: Array) -> GroupError:
+def _group_error(label: str, here: Mask, rows: ReportRows, part: Array) -> GroupError:
     return GroupError(
         label,
         int(here.sum()),

@@ -4,34 +4,29 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from dataclasses import asdict
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rio_uq._base.extras import require
+from rio_uq._base.version import __version__
 from rio_uq.report import words
-from rio_uq.report.rows import Rows
+from rio_uq.report.contents import Report
+from rio_uq.report.page_json import safe_json
+from rio_uq.report.rows import Numbers, ReportRows
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from rio_uq.report.writer import Report
-
 CORRECTION_COLUMN, STD_COLUMN, OUTCOME_COLUMN = 2, 4, 7
 """Places of columns in the table."""
-
-DIGITS = 6
-"""Significant digits of numbers in the data."""
 
 
 def environment() -> Environment:
     """Jinja2 with all values escaped."""
     jinja2 = require("jinja2", "report", "a report")
     pages: Environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("rio_uq.report", "page"),
+        loader=jinja2.PackageLoader("rio_uq.report", "assets"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -44,8 +39,6 @@ def environment() -> Environment:
 def render(pages: Environment, report: Report) -> str:
     """The whole page. Its security policy allows its own script and style sheet, and nothing else."""
     from markupsafe import Markup
-
-    from rio_uq import __version__
 
     style = _asset("report.css")
     parts = "\n".join(_asset(name) for name in ("plot.js", "figures.js", "report.js"))
@@ -64,7 +57,7 @@ def render(pages: Environment, report: Report) -> str:
 
 
 def _asset(name: str) -> str:
-    return files("rio_uq.report").joinpath("page", name).read_text(encoding="utf-8")
+    return files("rio_uq.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:
@@ -72,38 +65,8 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def safe_json(value: Any) -> str:
-    """JSON that may stand in a script element: nothing in it can end the element or start another."""
-    text = json.dumps(plain(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text.encode(errors="replace").decode()  # half of a surrogate pair is no text
-
-
-def plain(value: Any) -> Any:
-    """Arrays and numbers as JSON has them: rounded, and None where there is no number."""
-    if isinstance(value, dict):
-        return {key: plain(entry) for key, entry in value.items()}
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        if is_whole(value):
-            return int(value)
-        return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None
-    return value
-
-
-def is_whole(value: float) -> bool:
-    """Whether a float is a whole number that it holds exactly, an id say: there is nothing to round."""
-    return value.is_integer() and abs(value) < 2**53
-
-
 def page_data(report: Report) -> dict[str, Any]:
-    """What the script draws."""
+    """The data of the figures and the table, by the names that the script has for them."""
     rows, errors = report.rows, report.errors
     return {
         "level": rows.level,
@@ -138,7 +101,7 @@ def page_data(report: Report) -> dict[str, Any]:
     }
 
 
-def _of_rows(rows: Rows, chosen: Any) -> dict[str, Any]:
+def _of_rows(rows: ReportRows, chosen: Numbers) -> dict[str, Any]:
     return {
         "row": rows.names_of(chosen),
         "y": rows.outcome[chosen],

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeRegressor
 from rio_uq._base.array import Array, Mask
 from rio_uq.report.groups import mean_interval
 from rio_uq.report.reliability import relevant_features
-from rio_uq.report.rows import Rows
+from rio_uq.report.rows import ReportRows
 from rio_uq.report.words import counted, listed, measured, number, share
 
 LEAST_ROWS, MOST_SEARCHED = 100, 20_000
@@ -110,7 +110,7 @@ def _side(bias: float) -> str:
     return "low" if bias > 0.0 else "high"
 
 
-def find_regions(rows: Rows, rng: np.random.Generator) -> Regions | None:
+def find_regions(rows: ReportRows, rng: np.random.Generator) -> Regions | None:
     """The worst regions; None if there are too few rows to tell."""
     if len(rows) < LEAST_ROWS:
         return None
@@ -118,8 +118,8 @@ def find_regions(rows: Rows, rng: np.random.Generator) -> Regions | None:
     searched, judged = order[: len(rows) // 2][:MOST_SEARCHED], order[len(rows) // 2 :]
     variables = [("the prediction", rows.y_pred), *relevant_features(rows, MOST_VARIABLES)]
     names, values = [name for name, _ in variables], np.column_stack([column for _, column in variables])
-    known = rows.categories or (None,) * len(rows.names)
-    categories = [None, *known[: len(variables) - 1]]
+    of_features = rows.categories or (None,) * len(rows.names)
+    categories = [None, *of_features[: len(variables) - 1]]
     seed = int(rng.integers(2**31 - 1))
 
     def regions(target: Array) -> list[Region]:
@@ -130,12 +130,12 @@ def find_regions(rows: Rows, rng: np.random.Generator) -> Regions | None:
             min_impurity_decrease=WORTH_A_SPLIT / len(searched) * float(np.var(target[searched])),
             random_state=seed,
         ).fit(values[searched], target[searched])
-        found = []
+        candidates = []
         for bounds in _leaves(tree.tree_):
             here = judged[_within(values[judged], bounds)]
             if bounds and len(here) >= 2:
-                found.append(_measure(rows, here, len(judged), _in_words(bounds, names, values, categories)))
-        return found
+                candidates.append(_measure(rows, here, len(judged), _in_words(bounds, names, values, categories)))
+        return candidates
 
     rmse = _root_mean_square(rows.residual[judged])
     biased = [region for region in regions(rows.residual) if region.is_biased and abs(region.bias) > 0.1 * rmse]
@@ -172,7 +172,7 @@ def _within(values: Array, bounds: Bounds) -> Mask:
     return inside
 
 
-def _measure(rows: Rows, here: NDArray[np.intp], n_measured: int, where: str) -> Region:
+def _measure(rows: ReportRows, here: NDArray[np.intp], n_measured: int, where: str) -> Region:
     before, after = rows.residual[here], rows.residual_after[here]
     return Region(
         where,
@@ -202,16 +202,16 @@ def _in_words(bounds: Bounds, names: list[str], values: Array, categories: Seque
 
 def _range(low: float, high: float, values: Array) -> str:
     """The values of a column above ``low`` and up to ``high``, as briefly as they can be named."""
-    known = np.unique(values)
-    inside = known[(known > low) & (known <= high)]
+    distinct = np.unique(values)
+    inside = distinct[(distinct > low) & (distinct <= high)]
     if len(inside) == 1:
         return number(float(inside[0]), 4)
-    if (known == np.round(known)).all():
+    if (distinct == np.round(distinct)).all():
         low, high = float(inside[0]), float(inside[-1])
         first, last = number(low, 4), number(high, 4)
-        if inside[0] == known[0]:
+        if inside[0] == distinct[0]:
             return f"{last} or less"
-        return f"{first} or more" if inside[-1] == known[-1] else f"from {first} to {last}"
+        return f"{first} or more" if inside[-1] == distinct[-1] else f"from {first} to {last}"
     first, last = number(low, 4), number(high, 4)
     if math.isinf(low):
         return f"up to {last}"

@@ -1,4 +1,4 @@
-"""What happens if the riskiest rows are rejected? The error of those that are kept."""
+"""Rejecting the riskiest rows: the error of those that are kept."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
-from rio_uq.report.rows import Rows
+from rio_uq.report.rows import ReportRows
 from rio_uq.report.words import measured, share
 
 STEPS = np.arange(0, 96) / 100
@@ -64,7 +64,7 @@ class Rejection:
         )
 
 
-def measure_rejection(rows: Rows) -> Rejection:
+def measure_rejection(rows: ReportRows) -> Rejection:
     """Errors of what is kept, for every per cent of rows rejected."""
     n_rows, residual = len(rows), rows.residual_after
     n_kept = n_rows - np.floor(STEPS * n_rows + 1e-9).astype(np.intp)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from rio_uq._base.array import Array, Mask
-from rio_uq.report.comparison import one_error_bar
+from rio_uq.metrics import normal_intervals, one_error_bar
 from rio_uq.report.groups import LEAST_ROWS, Group, binomial_interval, groups_by
-from rio_uq.report.rows import SHOWN, Rows
+from rio_uq.report.rows import SHOWN, ReportRows
 from rio_uq.report.words import share
 
 MOST_GROUPS, MOST_FEATURES, MOST_LABELS = 8, 3, 12
@@ -122,8 +122,8 @@ class Reliability:
     @property
     def exceptions(self) -> list[tuple[CoverageBy, Coverage]]:
         """Groups, and what they are by, whose coverage is clearly off, the farthest first."""
-        found = [(part, group) for part in self.by for group in part.groups if group.off_at(self.level)]
-        return sorted(found, key=lambda item: -abs(item[1].at(self.level)[0] - self.level))
+        groups = [(part, group) for part in self.by for group in part.groups if group.off_at(self.level)]
+        return sorted(groups, key=lambda item: -abs(item[1].at(self.level)[0] - self.level))
 
     @property
     def is_even_sized(self) -> bool:
@@ -182,7 +182,7 @@ class Reliability:
         )
 
 
-def measure_reliability(rows: Rows) -> Reliability:
+def measure_reliability(rows: ReportRows) -> Reliability:
     """Coverage of all rows, and in groups by the prediction and by the most relevant features."""
     shown = [level for level in SHOWN if rows.inside_of(level) is not None]
     levels = np.array(sorted({*shown, rows.level}))
@@ -195,35 +195,34 @@ def measure_reliability(rows: Rows) -> Reliability:
         labelled = [(label, rows.groups == label) for label in most_frequent(rows.groups, MOST_LABELS)]
         parts = tuple(_coverage(label, inside[here], levels) for label, here in labelled)
         by.append(CoverageBy("group of the calibration", parts))
-    std = one_error_bar(rows.residual)
-    half = stats.norm.ppf(0.5 + 0.5 * rows.levels) * std[:, None]
-    before = (np.abs(rows.residual)[:, None] <= half).mean(axis=0)
+    intervals = normal_intervals(rows.y_pred, one_error_bar(rows.residual), rows.levels.tolist()).values()
+    before = np.array([np.mean((low <= rows.outcome) & (rows.outcome <= high)) for low, high in intervals])
     return Reliability(_coverage("all rows", rows.inside, rows.levels), before, tuple(by), rows.level)
 
 
 def most_frequent(labels: NDArray[np.str_], most: int) -> list[str]:
     """At most so many of the labels, those with the most rows, in their own order."""
-    known, counts = np.unique(labels, return_counts=True)
+    distinct, counts = np.unique(labels, return_counts=True)
     kept = np.sort(np.argsort(-counts, kind="stable")[:most])
-    return [str(label) for label in known[kept]]
+    return [str(label) for label in distinct[kept]]
 
 
-def grouped(rows: Rows) -> list[tuple[str, list[Group], bool]]:
+def grouped(rows: ReportRows) -> list[tuple[str, list[Group], bool]]:
     """Variables with groups of rows: the prediction, and the columns that matter most; and which are categories."""
-    found = [("prediction", groups_by(rows.y_pred, MOST_GROUPS), False)]
-    told: set[str] = set()
+    variables = [("prediction", groups_by(rows.y_pred, MOST_GROUPS), False)]
+    columns: set[str] = set()
     for i, (name, values) in enumerate(relevant_features(rows, len(rows.names))):
         category = rows.categories[i] if rows.categories else None
         column = name if category is None else category[0]
-        if len(told) == MOST_FEATURES or (category is not None and column in told):
+        if len(columns) == MOST_FEATURES or (category is not None and column in columns):
             continue
-        told.add(column)
+        columns.add(column)
         groups = groups_by(values, MOST_GROUPS) if category is None else _levels(rows, column)
-        found.append((column, groups, category is not None))
-    return [entry for entry in found if entry[1]]
+        variables.append((column, groups, category is not None))
+    return [entry for entry in variables if entry[1]]
 
 
-def _levels(rows: Rows, column: str) -> list[Group]:
+def _levels(rows: ReportRows, column: str) -> list[Group]:
     """The most frequent levels of a category, each a group; none where fewer than two have enough rows."""
     groups = [
         Group(category[1], rows.features[:, i] > 0.5)
@@ -235,7 +234,7 @@ def _levels(rows: Rows, column: str) -> list[Group]:
     return kept if len(kept) > 1 else []
 
 
-def relevant_features(rows: Rows, most: int) -> list[tuple[str, Array]]:
+def relevant_features(rows: ReportRows, most: int) -> list[tuple[str, Array]]:
     """Names and values of the features with the largest relevance that is more than zero."""
     return [
         (name, rows.features[:, i])

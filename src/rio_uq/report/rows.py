@@ -1,4 +1,4 @@
-"""What all sections of a report look at: outcomes, and what the model and RIO say of each row."""
+"""The rows of a report: outcomes, and the answers of the model and of RIO for each of them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, gen_batches
 from sklearn.utils.validation import _num_samples
 
-from rio_uq._base.array import Array, Mask
+from rio_uq._base.array import Array, Mask, row_keys
 from rio_uq._base.checks import check_count
-from rio_uq.explain import names_and_relevance
+from rio_uq.calibration import Calibration
 from rio_uq.features.table_encoder import CategoryColumn, TableEncoder
+from rio_uq.fitted import Inputs
+from rio_uq.regressor import RIORegressor
 from rio_uq.report.words import LONGEST_NAME, shortened
+from rio_uq.summary import feature_relevance
 
 Numbers = NDArray[np.intp]
 
@@ -27,7 +30,7 @@ BATCH_ROWS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ReportRows:
     """The rows of a report, of one output.
 
     Attributes
@@ -45,7 +48,7 @@ class Rows:
     lower, upper : (n,) arrays
         Their bounds.
     features : (n, d) array
-        What the GP sees, the most relevant feature first.
+        Those of the GP, the most relevant one first.
     names : list of str
         Of the features.
     relevance : (d,) array
@@ -55,7 +58,7 @@ class Rows:
     groups : (n,) array of str or None
         Labels of the groups that error bars were calibrated by.
     labels : (n,) array of object or None
-        What rows are called; 0 to n − 1 where nobody says.
+        Names of rows; 0 to n − 1 if None.
     categories : tuple of pairs of str, or None
         For each feature that says whether a column of the table has a level: the column and the level.
     """
@@ -97,11 +100,11 @@ class Rows:
         return self.mean - self.y_pred
 
     def names_of(self, rows: Numbers) -> list[int | str]:
-        """What some rows are called."""
+        """Names of some rows."""
         if self.labels is None:
             return [int(row) for row in rows]
-        found = self.labels[rows].tolist()
-        return [int(name) if isinstance(name, Integral) else shortened(str(name), LONGEST_NAME) for name in found]
+        names = self.labels[rows].tolist()
+        return [int(name) if isinstance(name, Integral) else shortened(str(name), LONGEST_NAME) for name in names]
 
     def inside_of(self, level: float) -> Mask | None:
         """Whether intervals of that level hold the outcomes, (n,); None if the calibration has no such intervals."""
@@ -110,26 +113,26 @@ class Rows:
 
 
 def gather(
-    rio: Any,
+    rio: RIORegressor,
     X: Any,
     y: Any,
-    features: Array,
-    prediction: Array,
+    inputs: Inputs,
     *,
     groups: Any = None,
     output: int | None = None,
     row_labels: Any = None,
-) -> Rows:
+) -> ReportRows:
     """Ask a fitted regressor about rows whose outcomes are known.
 
     Parameters
     ----------
     rio, X, y, groups, output, row_labels : as in `write_report`
-    features, prediction : (n, d), (n, q) arrays
-        What the GP sees of X, and the model's predictions.
+    inputs : Inputs
+        Features and predictions of X.
     """
+    features, prediction = inputs.features, inputs.y_pred
     n_rows, n_outputs = prediction.shape
-    outcome = rio._outcome(y, n_rows)
+    outcome = rio.fitted_.outcome(y, n_rows)
     chosen = _check_output(output, n_outputs)
     if n_rows < 2:
         raise ValueError(f"a report needs at least two rows, and X has {n_rows}: give more rows")
@@ -139,11 +142,12 @@ def gather(
 
     mean, std = rio.predict(X, y_pred=prediction, groups=groups, return_std=True)
     parts = rio.decompose(X, y_pred=prediction)
-    levels = supported_levels(rio.calibration_)
+    levels = supported_levels(rio.fitted_.scores)
     inside, bounds = _intervals(rio, X, outcome[:, chosen], prediction, groups, chosen, levels)
-    names, relevance = names_and_relevance(rio)
+    fitted = rio.fitted_
+    names, relevance = fitted.feature_names, feature_relevance(fitted.gp, fitted.kept.features)
     order = np.argsort(-relevance[:, chosen], kind="stable")
-    return Rows(
+    return ReportRows(
         outcome[:, chosen],
         prediction[:, chosen],
         one(mean),
@@ -164,30 +168,30 @@ def gather(
     )
 
 
-def _categories(rio: Any, n_features: int) -> list[tuple[str, str] | None]:
+def _categories(rio: RIORegressor, n_features: int) -> list[tuple[str, str] | None]:
     """Column and level of each feature that a TableEncoder has made of a category."""
-    encoder = getattr(rio, "features_", None)
+    encoder = rio.features_
     if not isinstance(encoder, TableEncoder):
         return [None] * n_features
-    found: list[tuple[str, str] | None] = []
+    categories: list[tuple[str, str] | None] = []
     for column in encoder.columns_:
         is_category, start = isinstance(column, CategoryColumn), len(column.name) + 1
         for name in column.encoded_names():
             level = shortened(name[start:], LONGEST_NAME)
-            found.append((shortened(column.name, LONGEST_NAME), level) if is_category else None)
-    return found
+            categories.append((shortened(column.name, LONGEST_NAME), level) if is_category else None)
+    return categories
 
 
 def _check_labels(labels: Any, n_rows: int) -> NDArray[np.object_]:
     names = list(labels)
     if len(names) != n_rows:
         raise ValueError(f"row_labels has to name every row: X has {n_rows} rows, and it has {len(names)} labels")
-    found = np.empty(n_rows, dtype=object)
-    found[:] = names
-    return found
+    array = np.empty(n_rows, dtype=object)
+    array[:] = names
+    return array
 
 
-def supported_levels(calibration: Any) -> Array:
+def supported_levels(calibration: Calibration) -> Array:
     """The levels whose intervals a calibration can give: conformal ones of high levels need many rows."""
 
     def is_supported(level: float) -> bool:
@@ -197,7 +201,7 @@ def supported_levels(calibration: Any) -> Array:
             return False
         return True
 
-    return LEVELS if calibration is None else np.array([level for level in LEVELS if is_supported(level)])
+    return np.array([level for level in LEVELS if is_supported(level)])
 
 
 def shown_level(levels: Array) -> float:
@@ -206,7 +210,7 @@ def shown_level(levels: Array) -> float:
 
 
 def _intervals(
-    rio: Any, X: Any, outcome: Array, prediction: Array, groups: Any, output: int, levels: Array
+    rio: RIORegressor, X: Any, outcome: Array, prediction: Array, groups: Any, output: int, levels: Array
 ) -> tuple[Mask, tuple[Array, Array]]:
     """Whether intervals hold the outcomes, (n, k), and the bounds of those that are shown."""
     place = int(np.flatnonzero(levels == shown_level(levels))[0])
@@ -241,10 +245,10 @@ def _check_output(output: int | None, n_outputs: int) -> int:
     return int(output)
 
 
-def share_of_known_rows(rio: Any, features: Array) -> float:
+def share_of_training_rows(rio: RIORegressor, features: Array) -> float:
     """How many of the rows that the GP was fitted to have the same features as rows here; 0 where it sees none."""
-    known = rio._known_rows.features
-    if known.shape[1] == 0:
+    trained = rio.fitted_.kept.features
+    if trained.shape[1] == 0:
         return 0.0
-    here = {row.tobytes() for row in np.ascontiguousarray(features) + 0.0}
-    return float(np.mean([row.tobytes() in here for row in np.ascontiguousarray(known) + 0.0]))
+    here = set(row_keys(features))
+    return float(np.mean([row in here for row in row_keys(trained)]))

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from rio_uq._base.array import Array, Mask
 from rio_uq.features.extractors import Columns
-from rio_uq.report.page import is_whole, safe_json
-from rio_uq.report.rows import Rows
+from rio_uq.regressor import RIORegressor
+from rio_uq.report.page_json import is_whole, safe_json
+from rio_uq.report.rows import Numbers, ReportRows
 from rio_uq.report.words import LONGEST_NAME, counted, measured, number, shortened
-
-Numbers = NDArray[np.intp]
 
 ROWS_OF_A_KIND, MOST_COLUMNS = 250, 40
 TEXT_LENGTHS, MOST_BYTES = (80, 40, 20, 10), 2 * 2**20
@@ -65,7 +63,7 @@ class RowsToSee:
     answer: str
 
 
-def rows_to_see(rio: Any, X: Any, rows: Rows, notes: Any = None) -> RowsToSee:
+def rows_to_see(rio: RIORegressor, X: Any, rows: ReportRows, notes: Any = None) -> RowsToSee:
     """Choose the rows, and read the columns of notes and of X for them."""
     uncertain, corrected = largest(rows.std), largest(np.abs(rows.correction))
     both = np.union1d(uncertain, corrected)
@@ -89,7 +87,7 @@ def largest(values: Array, most: int = ROWS_OF_A_KIND) -> Numbers:
     return np.argsort(-values, kind="stable")[:most]
 
 
-def _answer(rows: Rows) -> str:
+def _answer(rows: ReportRows) -> str:
     uncertain, corrected = int(np.argmax(rows.std)), int(np.argmax(np.abs(rows.correction)))
     typical = float(np.median(rows.std))
     wide = int((rows.std > 2.0 * typical).sum())
@@ -103,7 +101,7 @@ def _answer(rows: Rows) -> str:
     )
 
 
-def shown_columns(rio: Any, X: Any, chosen: Numbers, rows: Rows, most: int) -> ShownColumns:
+def shown_columns(rio: RIORegressor, X: Any, chosen: Numbers, rows: ReportRows, most: int) -> ShownColumns:
     """The columns of X for some rows: all in their order, or the most relevant ones if they are too many.
 
     None where X is no table (a stack of images, say).
@@ -130,7 +128,7 @@ def cells(columns: list[list[Any]]) -> list[list[Cell]]:
     return values
 
 
-def column_names(rio: Any, X: Any) -> list[str]:
+def column_names(rio: RIORegressor, X: Any) -> list[str]:
     """Those of a frame, x0, x1, … of a matrix; none where X is something else."""
     if hasattr(X, "columns"):
         return [str(name) for name in X.columns]
@@ -140,8 +138,8 @@ def column_names(rio: Any, X: Any) -> list[str]:
     return [f"x{i}" for i in range(X.shape[1])] if names is None else [str(name) for name in names]
 
 
-def _sees_columns(rio: Any) -> bool:
-    return isinstance(rio._extract, Columns)
+def _sees_columns(rio: RIORegressor) -> bool:
+    return isinstance(rio.fitted_.extract, Columns)
 
 
 def cell(value: Any, longest: int = TEXT_LENGTHS[0]) -> Cell:

@@ -4,67 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 
 from rio_uq._base.files import written_in_one_step
-from rio_uq.report.comparison import Comparison, compare
-from rio_uq.report.errors import Errors, measure_errors
+from rio_uq.regressor import RIORegressor
+from rio_uq.report.comparison import compare
+from rio_uq.report.contents import Report
+from rio_uq.report.errors import measure_errors
 from rio_uq.report.page import environment, render
-from rio_uq.report.rejection import Rejection, measure_rejection
-from rio_uq.report.reliability import Reliability, measure_reliability
-from rio_uq.report.rows import Rows, gather, share_of_known_rows
-from rio_uq.report.table import RowsToSee, ShownColumns, rows_to_see, shown_columns
+from rio_uq.report.rejection import measure_rejection
+from rio_uq.report.reliability import measure_reliability
+from rio_uq.report.rows import ReportRows, gather, share_of_training_rows
+from rio_uq.report.table import rows_to_see, shown_columns
 from rio_uq.report.words import LONGEST_NAME, counted, share, shortened
 
 PLOTTED_ROWS, HOVER_COLUMNS = 2000, 6
 FEW_ROWS = 50
-KNOWN_ROWS = 0.2
-
-
-@dataclass(frozen=True, eq=False)
-class Report:
-    """All that the page shows.
-
-    Attributes
-    ----------
-    title, model, outcome : str
-        The names of the report, of the model and of the outcome.
-    rows : Rows
-    sample : array of int
-        The rows that are plotted one by one.
-    sample_columns : ShownColumns
-        What is said of them beside predictions.
-    comparison, reliability, errors, table, rejection
-        The five sections.
-    notices : list of str
-        What a reader should know first.
-    is_conformal : bool
-        Whether error bars have intervals but no density.
-    """
-
-    title: str
-    model: str
-    outcome: str
-    rows: Rows
-    sample: NDArray[np.intp]
-    sample_columns: ShownColumns
-    comparison: Comparison
-    reliability: Reliability
-    errors: Errors
-    table: RowsToSee
-    rejection: Rejection
-    notices: list[str]
-    is_conformal: bool
+MANY_TRAINING_ROWS = 0.2
 
 
 def write_report(
-    rio: Any,
+    rio: RIORegressor,
     X: Any,
     y: Any,
     path: str | os.PathLike[str],
@@ -144,7 +108,7 @@ def _check_path(path: str | os.PathLike[str]) -> Path:
 
 
 def _examine(
-    rio: Any,
+    rio: RIORegressor,
     X: Any,
     y: Any,
     y_pred: Any,
@@ -157,10 +121,10 @@ def _examine(
     random_state: Any,
 ) -> Report:
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-    features, prediction = rio._inputs(X, y_pred)
-    rows = gather(rio, X, y, features, prediction, groups=groups, output=output, row_labels=row_labels)
+    inputs = rio.inputs(X, y_pred=y_pred)
+    rows = gather(rio, X, y, inputs, groups=groups, output=output, row_labels=row_labels)
     sample = np.sort(rng.choice(len(rows), min(len(rows), PLOTTED_ROWS), replace=False))
-    summary = rio.summary(_safe_indexing(X, sample), y_pred=prediction[sample])
+    summary = rio.summary(_safe_indexing(X, sample), y_pred=inputs.y_pred[sample])
     model = _model_name(rio)
     return Report(
         title=title or f"RIO report: {model}",
@@ -174,12 +138,12 @@ def _examine(
         errors=measure_errors(rows, summary, output or 0, rng),
         table=rows_to_see(rio, X, rows, notes),
         rejection=measure_rejection(rows),
-        notices=[*notices, *_notices(rows, len(sample), share_of_known_rows(rio, features))],
+        notices=[*notices, *_notices(rows, len(sample), share_of_training_rows(rio, inputs.features))],
         is_conformal=rio.calibration_ is not None and not rio.calibration_.is_normal,
     )
 
 
-def _model_name(rio: Any) -> str:
+def _model_name(rio: RIORegressor) -> str:
     model = rio.estimator if rio.estimator is not None else rio.estimator_
     if model is None:
         return "given predictions"
@@ -194,23 +158,23 @@ def _outcome_name(y: Any, output: int | None) -> str:
     return "outcome" if name is None or not str(name) else shortened(str(name), LONGEST_NAME)
 
 
-def _notices(rows: Rows, n_plotted: int, known: float) -> list[str]:
-    found = []
-    if known > KNOWN_ROWS:
-        found.append(
-            f"{share(known, 0)} of the rows that RIO was fitted to have the same features as rows here. If they are "
-            "the same rows, all numbers below are better than they will be on new ones."
+def _notices(rows: ReportRows, n_plotted: int, share_of_training: float) -> list[str]:
+    notices = []
+    if share_of_training > MANY_TRAINING_ROWS:
+        notices.append(
+            f"{share(share_of_training, 0)} of the rows that RIO was fitted to have the same features as rows here. If "
+            "they are the same rows, all numbers below are better than they will be on new ones."
         )
     if len(rows) < FEW_ROWS:
-        found.append(f"There are {counted(len(rows), 'row')} only: take all numbers as rough.")
+        notices.append(f"There are {counted(len(rows), 'row')} only: take all numbers as rough.")
     if n_plotted < len(rows):
-        found.append(
+        notices.append(
             f"All numbers are those of all {len(rows):,} rows. Plots of single rows show {n_plotted:,} of them, drawn "
             "at random; the table has those that stand out."
         )
     if rows.levels[-1] < 0.95:
-        found.append(
+        notices.append(
             f"Error bars were calibrated on too few rows for intervals beyond {share(float(rows.levels[-1]), 0)}: "
             "higher levels are left out."
         )
-    return found
+    return notices

@@ -1,4 +1,4 @@
-"""Where rows come from: memory, Parquet and Arrow, CSV, memory maps, Dask."""
+"""Where rows come from: memory, Parquet and Arrow, CSV, Feather, memory maps, Dask."""
 
 from rio_uq.rows.parquet import ArrowRows
 

@@ -12,8 +12,6 @@ import pyarrow as pa
 from pyarrow import compute as pc
 from pyarrow import csv as arrow_csv
 
-from rio_uq.cli.console import UserError
-
 BLOCK_BYTES = 4 * 2**20
 SEPARATORS = ",;\t|"
 BYTE_ORDER_MARKS = (
@@ -37,8 +35,12 @@ class CsvOptions:
     decimal: str = "."
 
 
+class EncodingError(ValueError):
+    """Text that is not written in the encoding that it was read in, or an encoding that nobody knows."""
+
+
 class CsvFile:
-    """A CSV file with a line of names."""
+    """A table in a CSV file with a line of names, see `rio_uq.rows.formats.TableFile`."""
 
     def __init__(self, path: Path, options: CsvOptions) -> None:
         self.path = path
@@ -46,8 +48,9 @@ class CsvFile:
         try:
             codecs.lookup(self.encoding)
         except LookupError:
-            raise UserError(f"--encoding {self.encoding} is not known: latin-1, cp1252 or utf-16, say") from None
-        self.separator, self.names, self._header_lines = self._read_header(options.separator)
+            raise EncodingError(f"the encoding {self.encoding} is not known") from None
+        self.separator, names, self._header_lines = self._read_header(options.separator)
+        self.schema = pa.schema([(name, pa.string()) for name in names])
 
     def _read_header(self, separator: str | None) -> tuple[str, list[str], int]:
         """The separator, the names, and how many lines of the file it takes to get to the rows."""
@@ -55,7 +58,7 @@ class CsvFile:
             with self.path.open(encoding=self.encoding, newline="") as file:
                 first = next((line for line in file if line.strip()), None)
                 if first is None:
-                    raise UserError(f"{self.path} is empty: a line with the names of columns is needed")
+                    raise ValueError(f"{self.path} is empty: a line with the names of columns is needed")
                 chosen = separator or _separator(first)
                 file.seek(0)
                 reader = csv.reader(file, delimiter=chosen)
@@ -63,23 +66,21 @@ class CsvFile:
         except UnicodeError as error:
             raise self._wrong_encoding() from error
         except csv.Error as error:
-            raise UserError(f"{self.path}: the line of names cannot be read: {error}") from error
+            raise ValueError(f"{self.path}: the line of names cannot be read: {error}") from error
         return chosen, names, reader.line_num
 
-    def blocks(self) -> Iterator[tuple[pa.Table, float]]:
-        """Tables of text, and about which share of the file they are."""
+    def batches(self, block_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
+        """As many rows at a time as some megabytes hold; the share of the file is an estimate."""
         done, size = 0, max(self.path.stat().st_size, 1) // BYTES_A_LETTER.get(self.encoding[:6], 1)
-        # Names repeat in no table that gets here, but pyarrow is given its own, so that odd ones cannot matter.
-        own = [f"c{i}" for i in range(len(self.names))]
+        names = self.schema.names
+        own = [f"c{i}" for i in range(len(names))]  # for pyarrow, so that odd ones cannot matter
         try:
             with self.path.open("rb") as file:
                 reader = arrow_csv.open_csv(
                     file,
                     arrow_csv.ReadOptions(
                         use_threads=False,
-                        block_size=max(
-                            BLOCK_BYTES, 32 * (self._header_lines + sum(len(name) + 1 for name in self.names))
-                        ),
+                        block_size=max(BLOCK_BYTES, 32 * (self._header_lines + sum(len(name) + 1 for name in names))),
                         column_names=own,
                         skip_rows=self._header_lines,  # lines, blank ones included
                         encoding="utf-8" if self.encoding == "utf-8-sig" else self.encoding,
@@ -91,7 +92,7 @@ class CsvFile:
                     # pyarrow reads far ahead, so that the place in the file says nothing.
                     done += sum(pc.sum(pc.binary_length(column)).as_py() or 0 for column in batch.columns)
                     done += batch.num_rows * batch.num_columns
-                    yield pa.table(batch.columns, names=self.names), min(done / max(size, 1), 1.0)
+                    yield pa.record_batch(batch.columns, schema=self.schema), min(done / max(size, 1), 1.0)
         except UnicodeError as error:
             raise self._wrong_encoding() from error
         except pa.ArrowInvalid as error:
@@ -99,13 +100,10 @@ class CsvFile:
                 raise self._wrong_encoding() from error
             if "Empty CSV" in str(error) or "Could not skip initial" in str(error):  # names, and no rows
                 return
-            raise UserError(f"{self.path}, separated by {self.separator!r}: {_first_line(error)}") from error
+            raise ValueError(f"{self.path}, separated by {self.separator!r}: {_first_line(error)}") from error
 
-    def _wrong_encoding(self) -> UserError:
-        return UserError(
-            f"{self.path} is not written in {self.encoding}: name its encoding with --encoding: latin-1, cp1252 or "
-            "utf-16, say"
-        )
+    def _wrong_encoding(self) -> EncodingError:
+        return EncodingError(f"{self.path} is not written in {self.encoding}")
 
 
 def _encoding(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""A few rows of a frame with text, categories or gaps, as plain values: the rows by which a model is known again."""
+"""A few rows of a frame with text, categories or missing values, as plain values that a file can hold."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-
-from rio_uq.storage.fields import Fields
 
 SIZES = ("8", "16", "32", "64")
 INTEGERS = tuple(f"{sign}{size}" for sign in ("int", "uint") for size in SIZES)
@@ -37,9 +35,9 @@ class PlainColumn:
     ----------
     name, dtype : str
     values : list
-        Texts, numbers, truth values; None for a gap.
+        Texts, numbers, truth values; None for a missing one.
     nan : list of int
-        The rows whose gap is NaN and not None.
+        The rows where NaN and not None stands for a missing value.
     categories : list or None
         All that there can be, of a category of pandas.
     ordered : bool
@@ -63,7 +61,7 @@ class PlainColumn:
 
 
 @dataclass(frozen=True)
-class SampleTable:
+class ExampleTable:
     """Rows of a frame of pandas or polars, column by column."""
 
     library: str
@@ -74,25 +72,29 @@ class SampleTable:
         library = import_module(self.library)
         return library.DataFrame({column.name: column.rebuilt(library) for column in self.columns})
 
+    def __len__(self) -> int:
+        return len(self.columns[0].values)
+
     @property
-    def is_known_here(self) -> bool:
+    def can_be_rebuilt(self) -> bool:
+        """Whether the library of the frame is installed."""
         return find_spec(self.library) is not None
 
 
-def sample_table(rows: Any, library: str) -> SampleTable | None:
+def example_table(rows: Any, library: str) -> ExampleTable | None:
     """A few rows of a frame as plain values; None where the same frame cannot be made of them again."""
     if len(set(rows.columns)) != len(rows.columns):
         return None
     rows = rows.reset_index(drop=True) if library == "pandas" else rows
     columns = [_column(rows[name], name, library) for name in rows.columns]
-    found = SampleTable(library, tuple(column for column in columns if column is not None))
-    if len(found.columns) != len(columns):
+    table = ExampleTable(library, tuple(column for column in columns if column is not None))
+    if len(table.columns) != len(columns):
         return None
     try:
-        again = found.rebuilt()
+        again = table.rebuilt()
     except (TypeError, ValueError):
         return None
-    return found if again.equals(rows) and list(again.dtypes) == list(rows.dtypes) else None
+    return table if again.equals(rows) and list(again.dtypes) == list(rows.dtypes) else None
 
 
 def _column(values: Any, name: str, library: str) -> PlainColumn | None:
@@ -104,7 +106,7 @@ def _column(values: Any, name: str, library: str) -> PlainColumn | None:
     cells = [None if row in nan else value for row, value in enumerate(cells)]
     category = values.cat if dtype == "category" else None
     categories = None if category is None else [_plain(value) for value in category.categories.tolist()]
-    if not all(_is_plain(value) for value in [*cells, *(categories or ())]):
+    if not all(is_plain(value) for value in [*cells, *(categories or ())]):
         return None
     return PlainColumn(name, dtype, cells, nan, categories, category is not None and bool(category.ordered))
 
@@ -114,52 +116,5 @@ def _plain(value: Any) -> Any:
     return None if type(value).__name__ == "NAType" else value
 
 
-def _is_plain(value: Any) -> bool:
+def is_plain(value: Any) -> bool:
     return type(value) in (*PLAIN, bool) and not (isinstance(value, float) and not np.isfinite(value))
-
-
-def write_table(sample: SampleTable) -> list[dict[str, Any]]:
-    """For the manifest."""
-    return [
-        {
-            "name": column.name,
-            "dtype": column.dtype,
-            "values": column.values,
-            "nan": column.nan,
-            "categories": column.categories,
-            "ordered": column.ordered,
-        }
-        for column in sample.columns
-    ]
-
-
-def read_table(fields: list[Fields], library: str, most_rows: int) -> SampleTable:
-    """From the manifest, each value checked."""
-    columns = tuple(_read_column(column, library, most_rows) for column in fields)
-    for column, field in zip(columns, fields, strict=True):
-        if len(column.values) != len(columns[0].values):
-            field.fail("has to have as many rows as the others", "values")
-    if len({column.name for column in columns}) != len(columns):
-        fields[0].fail("and the other columns have to have names of their own", "name")
-    sample = SampleTable(library, columns)
-    if sample.is_known_here:
-        try:
-            sample.rebuilt()
-        except Exception as error:  # each library has errors of its own
-            fields[0].fail(f"and the other columns are none of {library}: {error}")
-    return sample
-
-
-def _read_column(fields: Fields, library: str, most_rows: int) -> PlainColumn:
-    name, dtype = fields.text("name"), fields.text("dtype", DTYPES[library])
-    values, nan = fields.items("values"), fields.items("nan")
-    if not 1 <= len(values) <= most_rows or not all(_is_plain(value) for value in values):
-        fields.fail(f"has to be a list of 1 to {most_rows} texts, numbers, truth values or null", "values")
-    if not all(type(row) is int and 0 <= row < len(values) for row in nan):
-        fields.fail("has to be a list of numbers of rows", "nan")
-    categories, ordered = fields.take("categories"), fields.flag("ordered")
-    is_list = isinstance(categories, list) and all(_is_plain(value) for value in categories)
-    if is_list != (dtype == "category") or not (is_list or categories is None):
-        fields.fail("has to be a list for a category, and otherwise null", "categories")
-    fields.finish()
-    return PlainColumn(name, dtype, values, nan, categories, ordered)

@@ -1,4 +1,4 @@
-"""A few training rows by which a model is known again: what it predicts for them is stored, and asked for at load."""
+"""A few training rows that stay with a fitted regressor: what the model predicts for them tells it from others."""
 
 from __future__ import annotations
 
@@ -12,22 +12,17 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from rio_uq._base.array import Array
-from rio_uq.models import base as base_model
-from rio_uq.rows.example_table import SampleTable, sample_table
+from rio_uq.rows.example_table import ExampleTable, example_table
 
 MOST_ROWS, MOST_NUMBERS = 8, 1_000_000
 LOOKED_AT = 64
-"""Rows that are looked at for each one that is kept, where some have gaps."""
+"""Rows that are looked at for each one that is kept, where some have missing values."""
 
 LIBRARIES = ("numpy", "pandas", "polars")
 
-OF_SPREAD, OF_SIZE = 1e-4, 1e-5
-"""How far predictions may be off, in parts of their spread and of their size: what single precision makes of them."""
-
 
 @dataclass(frozen=True)
-class SampleRows:
+class ExampleRows:
     """Rows of X.
 
     Attributes
@@ -43,6 +38,13 @@ class SampleRows:
     library: str = "numpy"
     columns: tuple[str, ...] | None = None
 
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def can_be_rebuilt(self) -> bool:
+        return True
+
     def rebuilt(self) -> Any:
         """The rows as they came, or an array where the library of the frame is not installed."""
         if self.library == "numpy" or find_spec(self.library) is None:
@@ -53,9 +55,9 @@ class SampleRows:
         return library.DataFrame(dict(zip(columns, self.values.T, strict=True)))
 
 
-def sample_rows(X: Any) -> SampleRows | SampleTable | None:
-    """Some rows of an array of numbers or of a frame, without gaps if there are such; None where X is something else,
-    or has a column that no plain values can be made of, such as dates.
+def example_rows(X: Any) -> ExampleRows | ExampleTable | None:
+    """Some rows of an array of numbers or of a frame, without missing values if there are such; None where X is
+    something else, or has a column that no plain values can be made of, such as dates.
     """
     library = type(X).__module__.split(".")[0]
     if library not in LIBRARIES or isinstance(X, np.ma.MaskedArray) or len(np.shape(X)) < 2:
@@ -70,10 +72,10 @@ def sample_rows(X: Any) -> SampleRows | SampleTable | None:
     rows = _safe_indexing(X, _spread(n_rows, n_kept))
     values = _numbers(rows)
     if values is None:
-        return None if columns is None else sample_table(rows, library)
+        return None if columns is None else example_table(rows, library)
     if not np.isfinite(values).all():
         values = _finite_first(_numbers(_safe_indexing(X, _spread(n_rows, n_kept * LOOKED_AT))), n_kept)
-    return None if values is None else SampleRows(values, library if columns else "numpy", columns)
+    return None if values is None else ExampleRows(values, library if columns else "numpy", columns)
 
 
 def _spread(n_rows: int, n_chosen: int) -> NDArray[np.intp]:
@@ -82,7 +84,7 @@ def _spread(n_rows: int, n_chosen: int) -> NDArray[np.intp]:
 
 
 def _finite_first(values: NDArray[Any] | None, n_kept: int) -> NDArray[Any] | None:
-    """Some of the rows, in their order: the others only if too few are without gaps."""
+    """Some of the rows, in their order: the others only if too few are without missing values."""
     if values is None:
         return None
     finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
@@ -102,42 +104,3 @@ def _numbers(rows: Any) -> NDArray[Any] | None:
     if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
         return None
     return np.ascontiguousarray(values)
-
-
-def disagreement(found: Array, stored: Array, spread: Array) -> str | None:
-    """Where two arrays of shape (k, c) differ by more than rounding, in words; None if they agree.
-
-    Parameters
-    ----------
-    found, stored : (k, c) arrays
-    spread : (c,) array
-        Standard deviation of each column over the training rows.
-    """
-    if found.shape != stored.shape:
-        return f"their shape is {found.shape}, and was {stored.shape}"
-    allowed = OF_SPREAD * spread + OF_SIZE * np.abs(stored)
-    wrong = np.argwhere(~(np.abs(found - stored) <= allowed))
-    if not len(wrong):
-        return None
-    row, column = wrong[0]
-    return f"{found[row, column]:.6g} where {stored[row, column]:.6g} was stored, in stored row {row}"
-
-
-def predictions_of(rio: Any, model: Any, rows: Any) -> Array:
-    """What a model predicts for rows, (k, q), for a regressor of q outputs."""
-    values = base_model.predictions(model, rows)
-    return base_model.check_predictions(values, len(rows), rio._n_outputs, "the model's prediction")
-
-
-def check_model(rio: Any, model: Any, stored: Array, where: str) -> None:
-    """Raise a ValueError unless a model predicts for the sample of a regressor what was stored."""
-    try:
-        found = predictions_of(rio, model, rio._sample.rebuilt())
-    except Exception as error:  # each framework has errors of its own
-        raise ValueError(
-            f"{where}: the model is not the one that was fitted or saved: it cannot predict the rows that were stored "
-            f"with it ({type(error).__name__}: {error})"
-        ) from error
-    wrong = disagreement(found, stored, rio._known_rows.y_pred.std(axis=0))
-    if wrong:
-        raise ValueError(f"{where}: the model is not the one that was fitted or saved: it predicts {wrong}")

@@ -1,4 +1,4 @@
-"""Tables read block by block: Parquet files and datasets, Arrow tables, memory maps; and Parquet written so."""
+"""Parquet files and datasets and Arrow tables, read block by block; and Parquet written so."""
 
 from __future__ import annotations
 
@@ -15,21 +15,42 @@ from numpy.typing import NDArray
 from rio_uq._base.checks import check_count, named
 from rio_uq._base.extras import require
 from rio_uq._base.files import written_in_one_step
-
-BLOCK_ROWS, BLOCK_NUMBERS = 65_536, 2**23
-"""Rows in a block at most: fewer, down to 1,024, where they would be more numbers than that."""
+from rio_uq.rows.blocks import in_blocks, rows_of_a_block
 
 
-def _scan_options(data: Any) -> dict[str, Any]:
-    """For Parquet: read row groups when their turn comes; by default Arrow reads as far ahead as it can."""
+def _scan(data: Any, columns: list[str] | None, block_rows: int, filter: Any = None) -> Iterator[Any]:
+    """Record batches of an Arrow dataset, of at most so many rows, read when their turn comes.
+
+    By default Arrow reads as far ahead as it can, and memory grows where the consumer is slow.
+    """
     dataset = require("pyarrow.dataset", "parquet")
-    if not isinstance(getattr(data, "format", None), dataset.ParquetFileFormat):
-        return {}
-    return {"fragment_scan_options": dataset.ParquetFragmentScanOptions(pre_buffer=False)}
+    is_parquet = isinstance(getattr(data, "format", None), dataset.ParquetFileFormat)
+    lazily = {"fragment_scan_options": dataset.ParquetFragmentScanOptions(pre_buffer=False)} if is_parquet else {}
+    batches: Iterator[Any] = data.to_batches(
+        columns=columns,
+        filter=filter,
+        batch_size=block_rows,
+        batch_readahead=2,
+        fragment_readahead=1,
+        use_threads=False,
+        **lazily,
+    )
+    return batches
 
 
-def _block_rows(asked: int | None, n_columns: int) -> int:
-    return asked or int(np.clip(BLOCK_NUMBERS // max(1, n_columns), 1024, BLOCK_ROWS))
+class ParquetFile:
+    """A table in a Parquet file, see `rio_uq.rows.formats.TableFile`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._dataset = require("pyarrow.dataset", "parquet").dataset(str(path), format="parquet")
+        self.schema = self._dataset.schema
+
+    def batches(self, block_rows: int) -> Iterator[tuple[Any, float]]:
+        n_rows, done = max(self._dataset.count_rows(), 1), 0
+        for batch in _scan(self._dataset, None, block_rows):
+            done += batch.num_rows
+            yield batch, done / n_rows
 
 
 def _check_names(columns: Any) -> None:
@@ -110,6 +131,10 @@ class ArrowRows:
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         return [name for name in schema.names if name not in index]
 
+    @property
+    def n_columns(self) -> int:
+        return len(self.column_names)
+
     @cached_property
     def n_rows(self) -> int:
         return int(self._dataset.count_rows(filter=self.filter))
@@ -131,29 +156,8 @@ class ArrowRows:
 
     def blocks(self, columns: list[str]) -> Iterator[Any]:
         """Arrow tables of the same number of rows each, but for the last, whatever the file looks like inside."""
-        pyarrow = require("pyarrow", "parquet")
-        block_rows = _block_rows(self.block_rows, len(columns))
-        batches = self._dataset.to_batches(
-            columns=columns,
-            filter=self.filter,
-            batch_size=block_rows,
-            batch_readahead=2,
-            fragment_readahead=1,
-            use_threads=False,  # threads of Arrow read ahead of a slow consumer, and memory grows
-            **_scan_options(self._dataset),
-        )
-        held, n_held = [], 0
-        for batch in batches:
-            while batch.num_rows:
-                piece = batch.slice(0, block_rows - n_held)
-                batch = batch.slice(len(piece))
-                held.append(piece)
-                n_held += len(piece)
-                if n_held == block_rows:
-                    yield pyarrow.Table.from_batches(held)
-                    held, n_held = [], 0
-        if held:
-            yield pyarrow.Table.from_batches(held)
+        block_rows = self.block_rows or rows_of_a_block(len(columns))
+        yield from in_blocks(_scan(self._dataset, columns, block_rows, self.filter), block_rows)
 
     @staticmethod
     def pick(block: Any, indices: NDArray[np.intp]) -> Any:
@@ -167,38 +171,6 @@ class ArrowRows:
     def in_memory(block: Any) -> Any:
         """As a pandas DataFrame."""
         return block.to_pandas(ignore_metadata=True)
-
-
-class ArrayRows:
-    """Rows of a memory map."""
-
-    name, path = "the memory map", None
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        self.array, self.n_rows = array, len(array)
-        name = getattr(array, "filename", None)
-        self.files = [] if name is None else [Path(os.fsdecode(name))]
-
-    def chosen(self, usual: Sequence[str] | None, others: list[str]) -> None:
-        if others:
-            raise ValueError(f"a memory map has no column {named(others)}: give an array with a value for each row")
-
-    def blocks(self, columns: list[str]) -> Iterator[NDArray[Any]]:
-        block_rows = _block_rows(None, int(np.prod(self.array.shape[1:])))
-        for start in range(0, self.n_rows, block_rows):
-            yield self.array[start : start + block_rows]
-
-    @staticmethod
-    def pick(block: NDArray[Any], indices: NDArray[np.intp]) -> NDArray[Any]:
-        return np.asarray(block[indices])
-
-    @staticmethod
-    def join(pieces: list[NDArray[Any]]) -> NDArray[Any]:
-        return np.concatenate(pieces)
-
-    @staticmethod
-    def in_memory(block: NDArray[Any]) -> NDArray[Any]:
-        return np.array(block)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from rio_uq._base.errors import FormatError
 from rio_uq._base.files import written_in_one_step
 
-FORMAT, FORMAT_VERSION = "rio-uq", 1
+FORMAT, FORMAT_VERSION = "rio-uq", 2
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
 
 MOST_MEMBERS, LARGEST_TEXT = 64, 64 * 2**20
@@ -38,7 +38,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same contents give the same bytes
 
 @dataclass(frozen=True)
 class Archive:
-    """What is in a file.
+    """The contents of a file.
 
     Attributes
     ----------
@@ -161,14 +161,14 @@ def _read_members(path: str, file: BinaryIO) -> dict[str, bytes]:
 
 
 def _check_infos(path: str, infos: list[zipfile.ZipInfo], size: int) -> None:
-    known: set[str] = set()
+    names: set[str] = set()
     for info in infos:
         member = info.filename
         if member != SUMS and not _NAME.fullmatch(member):
             _fail(path, repr(member), "a name that no member can have")
-        if member in known:
+        if member in names:
             _fail(path, member, "there are two members of this name")
-        known.add(member)
+        names.add(member)
         if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size or info.flag_bits & 1:
             _fail(path, member, "compressed or encrypted, and members have to be stored as they are")
         if member in (MANIFEST, SUMS) and info.file_size > LARGEST_TEXT:
@@ -199,10 +199,10 @@ def _parse_manifest(path: str, content: bytes) -> dict[str, Any]:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise ValueError("a key occurs twice")
-    return found
+    return fields
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -211,8 +211,8 @@ def _no_constant(name: str) -> NoReturn:
 
 def _check_sums(path: str, members: Mapping[str, bytes]) -> None:
     lines = [] if SUMS not in members else members[SUMS].decode("ascii", "replace").splitlines()
-    found = [match.groups() for match in map(_SUM.fullmatch, lines) if match]
-    sums = {member: digest for digest, member in found}
+    matches = [match.groups() for match in map(_SUM.fullmatch, lines) if match]
+    sums = {member: digest for digest, member in matches}
     if not lines or len(sums) != len(lines):
         _fail(path, SUMS, "missing or damaged: it has to hold one line 'sum  member' for each other member")
     for member in sorted(set(sums) ^ (set(members) - {SUMS})):

@@ -1,4 +1,4 @@
-"""What the GP sees of X, in a file: columns, or an encoder of a table; other transformers and functions are given."""
+"""The GP's features in a file: columns, or an encoder of a table. Transformers and functions are given at load."""
 
 from __future__ import annotations
 

@@ -47,6 +47,13 @@ class Fields:
             self.fail("is missing", key)
         return self.left.pop(key)
 
+    def is_null(self, key: str) -> bool:
+        """Whether the field is null; it is then taken."""
+        if self.left.get(key, ...) is not None:
+            return False
+        self.take(key)
+        return True
+
     def finish(self) -> None:
         """Raise if there are fields that nobody has asked for."""
         for key in self.left:
@@ -56,10 +63,7 @@ class Fields:
         return Fields(self.archive, self.take(key), f"{self.where}.{key}" if self.where else key)
 
     def optional_child(self, key: str) -> Fields | None:
-        if self.left.get(key, ...) is None:
-            self.take(key)
-            return None
-        return self.child(key)
+        return None if self.is_null(key) else self.child(key)
 
     def children(self, key: str) -> list[Fields]:
         return [Fields(self.archive, value, f"{self.where}.{key}[{i}]") for i, value in enumerate(self.items(key))]
@@ -76,10 +80,10 @@ class Fields:
             self.fail("has to be a list of strings", key)
         return values
 
-    def text(self, key: str, known: Sequence[str] | None = None) -> str:
+    def text(self, key: str, choices: Sequence[str] | None = None) -> str:
         value = self.take(key)
-        if not isinstance(value, str) or (known is not None and value not in known):
-            self.fail("has to be a string" if known is None else f"has to be one of {', '.join(known)}", key)
+        if not isinstance(value, str) or (choices is not None and value not in choices):
+            self.fail("has to be a string" if choices is None else f"has to be one of {', '.join(choices)}", key)
         return value
 
     def flag(self, key: str) -> bool:
@@ -133,6 +137,12 @@ class Arrays:
         array: Array = self._shaped(name, np.dtype(float), shape)
         if finite and not np.isfinite(array).all():
             self.fail(name, "NaN or infinite values, and all have to be finite")
+        return array
+
+    def positive(self, name: str, *shape: int | None) -> Array:
+        array = self.floats(name, *shape)
+        if not (array > 0.0).all():
+            self.fail(name, "values have to be more than zero")
         return array
 
     def counts(self, name: str, *shape: int | None, least: int = 0) -> NDArray[np.int64]:

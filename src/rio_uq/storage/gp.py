@@ -1,4 +1,4 @@
-"""The trained GP and the calibration as plain values and arrays, and back.
+"""The trained GP as plain values and arrays, and back.
 
 Each ``write_…`` puts arrays away under their names and returns what goes into the manifest; the ``read_…`` beside it
 takes both and trusts neither.
@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rio_uq._base.array import Array
-from rio_uq.calibration.calibration import METHODS, Calibration
-from rio_uq.calibration.scores import Recalibrated, ScaledNormal, Scores, SymmetricConformal, TwoSidedConformal
-from rio_uq.gp.inference.statistics import Evidence, ExactEvidence, SparseEvidence, Statistics
+from rio_uq.gp.inference.collapsed import Sums
+from rio_uq.gp.inference.exact import ExactStatistics
+from rio_uq.gp.inference.sparse import SparseStatistics
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.kernels.terms import FAMILIES, Term
-from rio_uq.gp.noise.varying import NoiseField
+from rio_uq.gp.noise.constant import Constant
+from rio_uq.gp.noise.varying import Varying
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.residual import ResidualGP
 from rio_uq.gp.scaling import Scaling
@@ -36,10 +36,12 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
         scaling: Scaling = getattr(gp, name)
         put(f"gp/{name}", np.stack([scaling.offset, scaling.scale]))
     put("gp/slope_at", gp.slope_at)
+    p, q = len(gp.outputs.scale), len(gp.targets.scale)
     return {
+        **({} if p == q else {"n_predictions": p}),
         "posterior": _write_posterior("gp/posterior", gp.posterior, put),
-        "evidence": None if gp.posterior.evidence is None else _write_evidence(gp.posterior.evidence, put),
-        "field": None if gp.field is None else _write_field(gp.field, put),
+        "evidence": None if gp.posterior.statistics is None else _write_statistics(gp.posterior.statistics, put),
+        "field": _write_varying(gp.noise, put) if isinstance(gp.noise, Varying) else None,
         "limits": {name: _limit(getattr(gp, name)) for name in ("inputs", "outputs", "targets")},
         "bound": float(gp.bound),
         "n_iter": int(gp.n_iter),
@@ -50,27 +52,30 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
 
 
 def read_gp(fields: Fields, arrays: Arrays, n_features: int, n_outputs: int) -> ResidualGP:
+    n_predictions = fields.count("n_predictions", 1) if "n_predictions" in fields.left else n_outputs
     limits = fields.child("limits")
-    sizes = {"inputs": n_features, "outputs": n_outputs, "targets": n_outputs}
+    sizes = {"inputs": n_features, "outputs": n_predictions, "targets": n_outputs}
     scalings = {name: _read_scaling(name, size, limits, arrays) for name, size in sizes.items()}
     limits.finish()
-    n_columns = n_features + n_outputs
+    n_columns = n_features + n_predictions
     posterior = _read_posterior("gp/posterior", fields.child("posterior"), arrays, n_columns, n_outputs)
-    evidence = fields.optional_child("evidence")
-    if evidence is not None:
-        posterior = replace(posterior, evidence=_read_evidence(evidence, arrays, *posterior.weights.shape))
+    statistics = fields.optional_child("evidence")
+    if statistics is not None:
+        posterior = replace(posterior, statistics=_read_statistics(statistics, arrays, *posterior.weights.shape))
     field = fields.optional_child("field")
     gp = ResidualGP(
         posterior=posterior,
-        field=None if field is None else _read_field(field, arrays, n_columns),
+        noise=Constant() if field is None else _read_varying(field, arrays, n_columns),
         **scalings,
         bound=fields.number("bound"),
         n_iter=fields.count("n_iter"),
         converged=fields.flag("converged"),
         message=fields.text("message"),
         is_residual=fields.flag("is_residual"),
-        slope_at=arrays.floats("gp/slope_at", None, n_outputs),
+        slope_at=arrays.floats("gp/slope_at", None, n_predictions),
     )
+    if gp.is_residual and n_predictions != n_outputs:
+        fields.fail("has to be the number of outputs where targets are residuals", "n_predictions")
     fields.finish()
     return gp
 
@@ -88,7 +93,7 @@ def _read_scaling(name: str, size: int, limits: Fields, arrays: Arrays) -> Scali
     return Scaling(offset, scale, limit)
 
 
-def _write_field(field: NoiseField, put: Put) -> dict[str, Any]:
+def _write_varying(field: Varying, put: Put) -> dict[str, Any]:
     return {
         "posterior": _write_posterior("gp/field", field.posterior, put),
         "offset": float(field.offset),
@@ -97,9 +102,9 @@ def _write_field(field: NoiseField, put: Put) -> dict[str, Any]:
     }
 
 
-def _read_field(fields: Fields, arrays: Arrays, n_columns: int) -> NoiseField:
+def _read_varying(fields: Fields, arrays: Arrays, n_columns: int) -> Varying:
     posterior = _read_posterior("gp/field", fields.child("posterior"), arrays, n_columns, 1)
-    field = NoiseField(posterior, *(fields.number(name) for name in ("offset", "lowest", "highest")))
+    field = Varying(posterior, *(fields.number(name) for name in ("offset", "lowest", "highest")))
     fields.finish()
     return field
 
@@ -108,13 +113,13 @@ def _write_posterior(prefix: str, posterior: Posterior, put: Put) -> dict[str, A
     """A lower triangular R, as that of the exact GP, is stored without its zeros, line by line."""
     for name in ("theta", "noise_variance", "points", "weights"):
         put(f"{prefix}/{name}", getattr(posterior, name))
-    reducers = np.stack(posterior.reducers)
-    is_lower = reducers.shape[1] == reducers.shape[2] and not np.triu(reducers, 1).any()
-    put(f"{prefix}/reducers", reducers[:, *np.tril_indices(reducers.shape[1])] if is_lower else reducers)
+    factors = np.stack(posterior.variance_factors)
+    is_lower = factors.shape[1] == factors.shape[2] and not np.triu(factors, 1).any()
+    put(f"{prefix}/reducers", factors[:, *np.tril_indices(factors.shape[1])] if is_lower else factors)
     return {
         "terms": [asdict(term) for term in posterior.kernel.terms],
         "reducers": "lower" if is_lower else "full",
-        "order": "C" if posterior.reducers[0].flags.c_contiguous else "F",
+        "order": "C" if posterior.variance_factors[0].flags.c_contiguous else "F",
     }
 
 
@@ -140,40 +145,40 @@ def _read_posterior(prefix: str, fields: Fields, arrays: Arrays, n_columns: int,
         stacked = np.zeros((n_outputs, m, m))
         stacked[:, *np.tril_indices(m)] = packed
     fields.finish()
-    reducers = tuple(np.asarray(matrix, order=order) for matrix in stacked)
-    return Posterior(kernel, theta, noise_variance, points, weights, reducers)
+    factors = tuple(np.asarray(matrix, order=order) for matrix in stacked)
+    return Posterior(kernel, theta, noise_variance, points, weights, factors)
 
 
-def _write_evidence(evidence: Evidence, put: Put) -> dict[str, Any]:
-    """What it takes to add rows."""
-    put("gp/evidence/noise_variance", evidence.noise_variance)
-    if isinstance(evidence, ExactEvidence):
-        put("gp/evidence/targets", evidence.targets)
-        put("gp/evidence/pull", evidence.pull)
-        numbers = {"total_weight": evidence.total_weight, "log_precision": evidence.log_precision}
+def _write_statistics(statistics: Any, put: Put) -> dict[str, Any]:
+    """The sufficient statistics of the rows."""
+    put("gp/evidence/noise_variance", statistics.noise_variance)
+    if isinstance(statistics, ExactStatistics):
+        put("gp/evidence/targets", statistics.targets)
+        put("gp/evidence/pull", statistics.effective_weight)
+        numbers = {"total_weight": statistics.total_weight, "log_precision": statistics.log_precision}
         return {"kind": "exact", **{name: float(value) for name, value in numbers.items()}}
-    sums = evidence.sums
+    sums = statistics.sums
     for name in ("phi", "b", "s"):
         put(f"gp/evidence/{name}", getattr(sums, name))
-    numbers = {"t": sums.t, "n": sums.n, "log_precision": sums.log_precision, "jitter": evidence.jitter}
+    numbers = {"t": sums.t, "n": sums.n, "log_precision": sums.log_precision, "jitter": statistics.jitter}
     return {"kind": "sparse", **{name: float(value) for name, value in numbers.items()}}
 
 
-def _read_evidence(fields: Fields, arrays: Arrays, m: int, q: int) -> Evidence:
+def _read_statistics(fields: Fields, arrays: Arrays, m: int, q: int) -> ExactStatistics | SparseStatistics:
     """Of a posterior with m points and q outputs."""
-    noise_variance = _positive(arrays, "gp/evidence/noise_variance", q)
-    found: Evidence
+    noise_variance = arrays.positive("gp/evidence/noise_variance", q)
+    statistics: ExactStatistics | SparseStatistics
     if fields.text("kind", ("exact", "sparse")) == "exact":
-        targets, pull = arrays.floats("gp/evidence/targets", m, q), _positive(arrays, "gp/evidence/pull", m)
+        targets, pull = arrays.floats("gp/evidence/targets", m, q), arrays.positive("gp/evidence/pull", m)
         total_weight, log_precision = fields.positive("total_weight"), fields.number("log_precision")
-        found = ExactEvidence(noise_variance, targets, pull, total_weight, log_precision)
+        statistics = ExactStatistics(noise_variance, targets, pull, total_weight, log_precision)
     else:
         phi, b = arrays.floats("gp/evidence/phi", m, m), arrays.floats("gp/evidence/b", m, q)
         s = arrays.floats("gp/evidence/s", q)
-        sums = Statistics(phi, b, s, fields.number("t"), fields.positive("n"), fields.number("log_precision"))
-        found = SparseEvidence(noise_variance, sums, fields.positive("jitter", or_zero=True))
+        sums = Sums(phi, b, s, fields.number("t"), fields.positive("n"), fields.number("log_precision"))
+        statistics = SparseStatistics(noise_variance, sums, fields.positive("jitter", or_zero=True))
     fields.finish()
-    return found
+    return statistics
 
 
 def _read_term(fields: Fields, n_columns: int) -> Term:
@@ -187,104 +192,3 @@ def _read_term(fields: Fields, n_columns: int) -> Term:
     )
     fields.finish()
     return term
-
-
-def write_calibration(calibration: Calibration, put: Put) -> dict[str, Any]:
-    """Scores of all groups and outputs in one array, group after group and in it output after output."""
-    flat: list[Any] = [score for outputs in calibration.scores for score in outputs]
-    put("calibration/n_rows", np.array(calibration.n_rows, dtype=np.int64))
-    if calibration.method == "variance":
-        put("calibration/std", np.array([score.std for score in flat]))
-    elif calibration.method == "conformal":
-        put("calibration/sizes", np.concatenate([score.factors[1:-1] for score in flat]))
-    elif calibration.method == "conformal-asymmetric":
-        put("calibration/scores", np.concatenate([score.ordered[1:-1] for score in flat]))
-    else:
-        put("calibration/n_points", np.array([len(score.points) for score in flat], dtype=np.int64))
-        put("calibration/points", np.concatenate([score.points for score in flat]))
-        put("calibration/probabilities", np.concatenate([score.probabilities for score in flat]))
-        put("calibration/scale", np.array([score.scale for score in flat]))
-    groups = calibration.groups
-    return {"method": calibration.method, "groups": None if groups is None else [_label(group) for group in groups]}
-
-
-def _label(group: Any) -> Any:
-    value = group.item() if isinstance(group, np.generic) else group
-    if isinstance(value, str | int | float):
-        return value
-    raise ValueError(
-        f"the group {group!r} of the calibration cannot be stored: use strings or numbers as labels of groups"
-    )
-
-
-def read_calibration(fields: Fields, arrays: Arrays, n_outputs: int) -> Calibration:
-    method = fields.text("method", tuple(METHODS))
-    groups: tuple[Any, ...] | None = None
-    if fields.left.get("groups", ...) is None:
-        fields.take("groups")
-    else:
-        groups = tuple(fields.items("groups"))
-        if not groups or not all(isinstance(label, str | int | float) for label in groups):
-            fields.fail("has to be a list of strings or numbers", "groups")
-        if len(set(groups)) != len(groups):
-            fields.fail("has to hold each label once", "groups")
-    fields.finish()
-    n_groups = 1 if groups is None else len(groups)
-    n_rows = arrays.counts("calibration/n_rows", n_groups, least=METHODS[method].least_rows)
-    if n_groups * n_outputs > max((array.size for array in arrays.left.values()), default=0):
-        arrays.fail(
-            "calibration/n_rows", f"{n_groups} groups of {n_outputs} outputs are more than there are scores for"
-        )
-    flat = _READERS[method](arrays, np.repeat(n_rows, n_outputs).tolist())
-    scores = [tuple(flat[start : start + n_outputs]) for start in range(0, len(flat), n_outputs)]
-    return Calibration(method, groups, tuple(scores))
-
-
-def _read_normal(arrays: Arrays, n_rows: list[int]) -> list[Scores]:
-    std = _positive(arrays, "calibration/std", len(n_rows))
-    return [ScaledNormal(n, float(value)) for n, value in zip(n_rows, std, strict=True)]
-
-
-def _read_symmetric(arrays: Arrays, n_rows: list[int]) -> list[Scores]:
-    sizes = _sorted_pieces(arrays, "calibration/sizes", n_rows)
-    if any(piece[0] < 0.0 for piece in sizes):
-        arrays.fail("calibration/sizes", "sizes have to be zero or more")
-    return [SymmetricConformal(np.concatenate([[0.0], piece, [np.inf]])) for piece in sizes]
-
-
-def _read_two_sided(arrays: Arrays, n_rows: list[int]) -> list[Scores]:
-    scores = _sorted_pieces(arrays, "calibration/scores", n_rows)
-    return [TwoSidedConformal(np.concatenate([[-np.inf], piece, [np.inf]])) for piece in scores]
-
-
-def _read_isotonic(arrays: Arrays, n_rows: list[int]) -> list[Scores]:
-    lengths = arrays.counts("calibration/n_points", len(n_rows), least=1).tolist()
-    points = _sorted_pieces(arrays, "calibration/points", lengths)
-    probabilities = _sorted_pieces(arrays, "calibration/probabilities", lengths)
-    if any(piece[0] <= 0.0 or piece[-1] >= 1.0 for piece in probabilities):
-        arrays.fail("calibration/probabilities", "probabilities have to be between 0 and 1")
-    scale = _positive(arrays, "calibration/scale", len(n_rows)).tolist()
-    return [Recalibrated(*of_one) for of_one in zip(n_rows, points, probabilities, scale, strict=True)]
-
-
-_READERS: dict[str, Callable[[Arrays, list[int]], list[Scores]]] = {
-    "variance": _read_normal,
-    "conformal": _read_symmetric,
-    "conformal-asymmetric": _read_two_sided,
-    "isotonic": _read_isotonic,
-}
-
-
-def _positive(arrays: Arrays, name: str, size: int) -> Array:
-    values = arrays.floats(name, size)
-    if not (values > 0.0).all():
-        arrays.fail(name, "values have to be more than zero")
-    return values
-
-
-def _sorted_pieces(arrays: Arrays, name: str, lengths: list[int]) -> list[Array]:
-    values = arrays.floats(name, sum(lengths))
-    pieces = np.split(values, np.cumsum(lengths)[:-1])
-    if any((np.diff(piece) < 0.0).any() for piece in pieces):
-        arrays.fail(name, "values have to be in ascending order")
-    return pieces

@@ -1,1 +1,20 @@
-"""Ways to the posterior: exact, sparse, stochastic."""
+"""Ways to the posterior, by name."""
+
+from __future__ import annotations
+
+from rio_uq.gp.inference.contract import Inference
+from rio_uq.gp.inference.exact import Exact
+from rio_uq.gp.inference.sparse import Sparse
+from rio_uq.gp.inference.svgp import SVGP
+from rio_uq.gp.settings import Settings
+
+INFERENCES: dict[str, Inference] = {"exact": Exact(), "sparse": Sparse(), "svgp": SVGP()}
+
+EXACT_ROWS = 2000
+"""Up to this many rows, "auto" is exact; above, it is sparse."""
+
+
+def inference_for(settings: Settings, n_rows: int) -> Inference:
+    """The way of inference that the settings name, or that suits the number of rows."""
+    automatic = "exact" if n_rows <= EXACT_ROWS else "sparse"
+    return INFERENCES[automatic if settings.inference == "auto" else settings.inference]

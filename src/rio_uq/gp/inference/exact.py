@@ -15,16 +15,21 @@ diag(1/wρ), and ½ Σ_i (w_i − 1) log ρ_i is added.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from rio_uq._base.array import Array
 from rio_uq.gp.backend.linalg import cholesky, log_determinant, lower_inverse, solve_lower, triangular_inverse
-from rio_uq.gp.inference.statistics import ExactEvidence
+from rio_uq.gp.inference.collapsed import Sums
+from rio_uq.gp.inference.contract import Objective
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.kernels.symmetric import RowsMatrix
+from rio_uq.gp.observations import Observations
+from rio_uq.gp.optimize import Optimum, Search, maximize_with_prior
 from rio_uq.gp.posterior import Posterior
-from rio_uq.gp.rows import Rows
+from rio_uq.gp.priors import Prior
+from rio_uq.gp.settings import Settings
 
 
 class MarginalLikelihood:
@@ -34,37 +39,39 @@ class MarginalLikelihood:
     --------
     >>> import numpy as np
     >>> from rio_uq.gp.kernels.io import io_kernel
-    >>> from rio_uq.gp.rows import Rows
+    >>> from rio_uq.gp.observations import Observations
     >>> rows = np.random.default_rng(0).normal(size=(200, 3))
-    >>> likelihood = MarginalLikelihood(io_kernel(2, 1), Rows(rows, np.sin(rows[:, :1])))
+    >>> likelihood = MarginalLikelihood(io_kernel(2, 1), Observations(rows, np.sin(rows[:, :1])))
     >>> value, gradients = likelihood(np.zeros(4), np.log([0.1]))
     >>> [gradient.shape for gradient in gradients]
     [(4,), (1,)]
     """
 
-    def __init__(self, kernel: Kernel, data: Rows) -> None:
+    def __init__(self, kernel: Kernel, data: Observations) -> None:
         self.data = data
         self._matrix = RowsMatrix(kernel, data.rows)
-        self._inverse_pull = _inverse_pull(data)
+        self._inverse_weight = _inverse_weight(data)
         self._work = np.empty_like(self._matrix.value)
         self._sum = np.empty_like(self._work) if data.n_outputs > 1 else None
 
     def __call__(self, theta: Array, log_noise: Array) -> tuple[float, tuple[Array, Array]]:
         """The value and its gradients with respect to theta and to the log noise variances (q,)."""
-        data, per_pull = self.data, self._inverse_pull
+        data, inverse_weight = self.data, self._inverse_weight
         n = len(data)
         excess = data.total_weight - n
-        value = 0.5 * data.n_outputs * (float(np.log(per_pull).sum()) + data.log_precision - n * np.log(2.0 * np.pi))
+        value = (
+            0.5 * data.n_outputs * (float(np.log(inverse_weight).sum()) + data.log_precision - n * np.log(2.0 * np.pi))
+        )
         alphas = np.empty_like(data.targets, dtype=float)
         by_log_noise = np.empty(data.n_outputs)
         matrix = self._matrix.fill(theta)
         for output, noise in enumerate(np.exp(log_noise)):
             r = data.targets[:, output]
-            factor = _factor(matrix, noise * per_pull, out=self._work)
+            factor = _factor(matrix, noise * inverse_weight, out=self._work)
             alphas[:, output] = alpha = _solve(factor, r)
             value -= 0.5 * (r @ alpha + log_determinant(factor) + excess * np.log(2.0 * np.pi * noise))
             precision = lower_inverse(factor, overwrite=True)
-            by_log_noise[output] = 0.5 * (noise * (per_pull @ (alpha**2 - precision.diagonal())) - excess)
+            by_log_noise[output] = 0.5 * (noise * (inverse_weight @ (alpha**2 - precision.diagonal())) - excess)
             if self._sum is not None:
                 np.add(precision, self._sum if output else 0.0, out=self._sum)
         by_theta = self._matrix.pullback(alphas, precision if self._sum is None else self._sum)
@@ -72,100 +79,173 @@ class MarginalLikelihood:
 
 
 def log_marginal_likelihood(
-    kernel: Kernel, theta: Array, log_noise: Array, data: Rows
+    kernel: Kernel, theta: Array, log_noise: Array, data: Observations
 ) -> tuple[float, tuple[Array, Array]]:
     """log p(r) and its gradients, once."""
     return MarginalLikelihood(kernel, data)(theta, log_noise)
 
 
-def posterior(kernel: Kernel, theta: Array, log_noise: Array, data: Rows) -> Posterior:
+def posterior(kernel: Kernel, theta: Array, log_noise: Array, data: Observations) -> Posterior:
     """The exact posterior: its points are the rows, its weights α, and R = L⁻¹ with A = L Lᵀ."""
     noise_variance = np.exp(log_noise)
-    factors = _factors(kernel, theta, noise_variance, data)
+    matrix, inverse_weight = RowsMatrix(kernel, data.rows).fill(theta), _inverse_weight(data)
+    factors = [_factor(matrix, noise * inverse_weight) for noise in noise_variance]
     weights = np.stack([_solve(factor, r) for factor, r in zip(factors, data.targets.T, strict=True)], axis=1)
-    reducers = tuple(triangular_inverse(factor) for factor in factors)
-    points, evidence = np.array(data.rows, dtype=float), _gather(noise_variance, data)
-    return Posterior(kernel, theta, noise_variance, points, weights, reducers, evidence)
+    variance_factors = tuple(triangular_inverse(factor) for factor in factors)
+    points, statistics = np.array(data.rows, dtype=float), ExactStatistics.of(noise_variance, data)
+    return Posterior(kernel, theta, noise_variance, points, weights, variance_factors, statistics)
 
 
-def _gather(noise_variance: Array, data: Rows) -> ExactEvidence:
-    targets = np.array(data.targets, dtype=float)
-    pull = np.ones(len(data)) if data.pull is None else np.array(data.pull, dtype=float)
-    return ExactEvidence(noise_variance, targets, pull, data.total_weight, data.log_precision)
+class ExactStatistics(NamedTuple):
+    """The targets and weights of the rows, which are the points of the posterior.
 
-
-def extended(known: Posterior, evidence: ExactEvidence, data: Rows) -> Posterior:
-    """The posterior of the rows that are known and of further ones, without factorising A again.
-
-    With C = k(new, known) and E = k(new, new) + σ² D of the new rows, the factor of the larger matrix has the old one
-    in its corner, and its inverse R follows block by block:
-
-        [A  Cᵀ]   [L  0] [Lᵀ Mᵀ]                                          [ R          0  ]
-        [C  E ] = [M  N] [0  Nᵀ]    M = C Rᵀ    N Nᵀ = E − M Mᵀ      R' = [−N⁻¹ M R   N⁻¹]
-
-    and α = R'ᵀ R' r of all rows. k new rows cost O(n² k) instead of O(n³).
+    Attributes
+    ----------
+    noise_variance : (q,) array
+        Of the likelihood.
+    targets : (n, q) array
+    effective_weight : (n,) array
+        w_i ρ_i, weight times precision of each row.
+    total_weight, log_precision : float
+        Σ w_i and Σ w_i log ρ_i.
     """
-    added = _gather(evidence.noise_variance, data)
-    targets = np.vstack([evidence.targets, added.targets])
-    cross = known.kernel.matrix(known.theta, data.rows, known.points)
-    prior = known.kernel.matrix(known.theta, data.rows, data.rows)
-    reducers, weights = [], []
-    for reducer, noise, r in zip(known.reducers, evidence.noise_variance, targets.T, strict=True):
-        told = cross @ reducer.T
-        new = triangular_inverse(_factor(prior - told @ told.T, noise / added.pull))
-        grown = np.block([[reducer, np.zeros(cross.T.shape)], [-new @ told @ reducer, new]])
-        reducers.append(grown)
-        weights.append(grown.T @ (grown @ r))
-    everything = ExactEvidence(
-        evidence.noise_variance,
-        targets,
-        np.concatenate([evidence.pull, added.pull]),
-        evidence.total_weight + added.total_weight,
-        evidence.log_precision + added.log_precision,
+
+    noise_variance: Array
+    targets: Array
+    effective_weight: Array
+    total_weight: float
+    log_precision: float
+
+    @classmethod
+    def of(cls, noise_variance: Array, data: Observations) -> ExactStatistics:
+        targets = np.array(data.targets, dtype=float)
+        weight = np.ones(len(data)) if data.effective_weight is None else np.array(data.effective_weight, dtype=float)
+        return cls(noise_variance, targets, weight, data.total_weight, data.log_precision)
+
+    @property
+    def sums(self) -> Sums:
+        _refuse_parts()
+
+    def sums_of(self, posterior: Posterior, data: Observations) -> Sums:
+        _refuse_parts()
+
+    def with_sums(self, posterior: Posterior, sums: Sums) -> Posterior:
+        _refuse_parts()
+
+    def with_rows(self, posterior: Posterior, data: Observations) -> Posterior:
+        """Without factorising A again: with C = k(new, old) and E = k(new, new) + σ² D of the new rows, the factor of
+        the larger matrix has the old one in its corner, and its inverse R follows block by block:
+
+            [A  Cᵀ]   [L  0] [Lᵀ Mᵀ]                                          [ R          0  ]
+            [C  E ] = [M  N] [0  Nᵀ]    M = C Rᵀ    N Nᵀ = E − M Mᵀ      R' = [−N⁻¹ M R   N⁻¹]
+
+        and α = R'ᵀ R' r of all rows. k new rows cost O(n² k) instead of O(n³).
+        """
+        new = ExactStatistics.of(self.noise_variance, data)
+        targets = np.vstack([self.targets, new.targets])
+        cross = posterior.kernel.matrix(posterior.theta, data.rows, posterior.points)
+        prior = posterior.kernel.matrix(posterior.theta, data.rows, data.rows)
+        variance_factors, weights = [], []
+        for old, noise, r in zip(posterior.variance_factors, self.noise_variance, targets.T, strict=True):
+            m = cross @ old.T
+            n_inverse = triangular_inverse(_factor(prior - m @ m.T, noise / new.effective_weight))
+            grown = np.block([[old, np.zeros(cross.T.shape)], [-n_inverse @ m @ old, n_inverse]])
+            variance_factors.append(grown)
+            weights.append(grown.T @ (grown @ r))
+        statistics = ExactStatistics(
+            self.noise_variance,
+            targets,
+            np.concatenate([self.effective_weight, new.effective_weight]),
+            self.total_weight + new.total_weight,
+            self.log_precision + new.log_precision,
+        )
+        return replace(
+            posterior,
+            points=np.vstack([posterior.points, data.rows]),
+            weights=np.stack(weights, axis=1),
+            variance_factors=tuple(variance_factors),
+            statistics=statistics,
+        )
+
+    def log_likelihood(self, posterior: Posterior) -> float:
+        """log p(r) with rᵀα = |R r|² and log|A| = −2 Σ log R_ii."""
+        n, q = self.targets.shape
+        excess = self.total_weight - n
+        log_weights = self.log_precision - np.log(self.effective_weight).sum()
+        value: float = 0.5 * q * float(log_weights - n * np.log(2.0 * np.pi))
+        for factor, noise, r in zip(posterior.variance_factors, self.noise_variance, self.targets.T, strict=True):
+            misfit = float(((factor @ r) ** 2).sum())
+            value += float(np.log(factor.diagonal()).sum() - 0.5 * (misfit + excess * np.log(2.0 * np.pi * noise)))
+        return value
+
+    def leave_one_out(self, posterior: Posterior, data: Observations) -> tuple[Array, Array]:
+        """In closed form, with α = A⁻¹r and A⁻¹ = RᵀR: the residual r_i − mean_i is α_i/[A⁻¹]_ii, and the variance of
+        the latent value is 1/[A⁻¹]_ii − σ²/(w_i ρ_i).
+        """
+        columns = [1.0 / np.einsum("ij,ij->j", factor, factor) for factor in posterior.variance_factors]
+        left_out = np.stack(columns, axis=1)
+        variance = np.maximum(left_out - self.noise_variance / self.effective_weight[:, None], 0.0)
+        return posterior.weights * left_out, variance
+
+
+class ExactObjective:
+    """The log marginal likelihood as a function of log-parameters and log noise variances."""
+
+    n_points = 0
+
+    def __init__(self, kernel: Kernel, data: Observations) -> None:
+        self.kernel, self.data = kernel, data
+        self.likelihood = MarginalLikelihood(kernel, data)
+
+    def __call__(self, x: Array) -> tuple[float, Array]:
+        value, gradients = self.likelihood(*self._split(x))
+        return value, np.concatenate(gradients)
+
+    def _split(self, x: Array) -> tuple[Array, Array]:
+        return x[: self.kernel.n_parameters], x[self.kernel.n_parameters :]
+
+    def start(self, x: Array) -> Array:
+        return x
+
+    def bounds(self, bounds: Array) -> Array:
+        return bounds
+
+    def maximize(self, x: Array, bounds: Array, prior: Prior, search: Search) -> Optimum:
+        return maximize_with_prior(self, x, bounds, prior, search)
+
+    def posterior(self, x: Array) -> Posterior:
+        return posterior(self.kernel, *self._split(x), self.data)
+
+
+class Exact:
+    """All rows, with the log marginal likelihood as objective."""
+
+    merges_copies = True
+
+    def needs_exploring(self, settings: Settings) -> bool:
+        return False
+
+    def rounds(self, settings: Settings, data: Observations) -> list[int]:
+        return [settings.max_iter]
+
+    def objective(
+        self, kernel: Kernel, data: Observations, x: Array, settings: Settings, rng: np.random.Generator, n_points: int
+    ) -> Objective:
+        return ExactObjective(kernel, data)
+
+    def posterior(self, kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Observations) -> Posterior:
+        return posterior(kernel, theta, log_noise, data)
+
+
+def _refuse_parts() -> NoReturn:
+    raise ValueError(
+        "rows that are read in parts cannot be added to an exact GP, which keeps all rows: give them as arrays, or "
+        "fit with inference='sparse'"
     )
-    return replace(
-        known,
-        points=np.vstack([known.points, data.rows]),
-        weights=np.stack(weights, axis=1),
-        reducers=tuple(reducers),
-        evidence=everything,
-    )
 
 
-def likelihood_of(reducers: tuple[Array, ...], evidence: ExactEvidence) -> float:
-    """log p(r) of the rows behind a posterior, with rᵀα = |R r|² and log|A| = −2 Σ log R_ii."""
-    n, q = evidence.targets.shape
-    excess = evidence.total_weight - n
-    value: float = 0.5 * q * float(evidence.log_precision - np.log(evidence.pull).sum() - n * np.log(2.0 * np.pi))
-    for reducer, noise, r in zip(reducers, evidence.noise_variance, evidence.targets.T, strict=True):
-        misfit = float(((reducer @ r) ** 2).sum())
-        value += float(np.log(reducer.diagonal()).sum() - 0.5 * (misfit + excess * np.log(2.0 * np.pi * noise)))
-    return value
-
-
-def leave_one_out(known: Posterior, evidence: ExactEvidence) -> tuple[Array, Array]:
-    """What the GP says of each row's outcome without that row, at fixed hyperparameters.
-
-    In closed form, with α = A⁻¹r and A⁻¹ = RᵀR: the residual r_i − mean_i is α_i/[A⁻¹]_ii, and the variance of the
-    latent value is 1/[A⁻¹]_ii − σ²/(w_i ρ_i).
-
-    Returns
-    -------
-    residual, variance : (n, q) arrays
-        Target minus leave-one-out mean, and the leave-one-out variance of the latent value (without noise).
-    """
-    left_out = np.stack([1.0 / np.einsum("ij,ij->j", reducer, reducer) for reducer in known.reducers], axis=1)
-    variance = np.maximum(left_out - evidence.noise_variance / evidence.pull[:, None], 0.0)
-    return known.weights * left_out, variance
-
-
-def _factors(kernel: Kernel, theta: Array, noise_variance: Array, data: Rows) -> list[Array]:
-    matrix = RowsMatrix(kernel, data.rows).fill(theta)
-    return [_factor(matrix, noise * _inverse_pull(data)) for noise in noise_variance]
-
-
-def _inverse_pull(data: Rows) -> Array:
-    return np.ones(len(data)) if data.pull is None else 1.0 / data.pull
+def _inverse_weight(data: Observations) -> Array:
+    return np.ones(len(data)) if data.effective_weight is None else 1.0 / data.effective_weight
 
 
 def _factor(matrix: Array, noise: Array, out: Array | None = None) -> Array:

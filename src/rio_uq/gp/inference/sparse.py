@@ -1,332 +1,234 @@
-"""The sparse GP: the collapsed bound, its gradient, its posterior.
+"""The sparse GP: inducing points, posterior, further rows, leave-one-out.
 
-Of the rows it needs only the sums, with k_i = k(Z, c_i), targets r_i, and weights w_i (of equally precise rows),
+Symbols and the bound that is maximised are those of `rio_uq.gp.inference.collapsed`. The rows are whitened before they
+are summed up, and V = Q Λ Qᵀ. The information that rows give about the latent value is
 
-    Φ = Σ w_i k_i k_iᵀ     b = Σ w_i k_i r_i     s = Σ w_i r_i²     t = Σ w_i k(c_i, c_i)     n = Σ w_i
+    K⁻¹ − Σ⁻¹ = L⁻ᵀ (I − B⁻¹) L⁻¹ = RᵀR        R = (Λ/(σ² + Λ))^½ Qᵀ L⁻¹
 
-Where row i has the noise variance σ²/ρ_i, w_i ρ_i stands for w_i in all of them but n, and F below has ½ Σ w_i log ρ_i
-in addition.
+in which nothing cancels, and the weights of the mean follow from
 
-Write K = K_uu = L Lᵀ and whiten: V = L⁻¹ Φ L⁻ᵀ, β = L⁻¹ b, B = I + V/σ², γ = B⁻¹ β/σ². Then Σ = K + Φ/σ² = L B Lᵀ and
-
-    F = −n/2 log 2πσ² − ½ log|B| − s/2σ² + ½ βᵀγ/σ² − (t − tr V)/2σ²
-
-    ∂F/∂Φ      = L⁻ᵀ (I − B⁻¹ − γγᵀ) L⁻¹ / 2σ²
-    ∂F/∂b      = L⁻ᵀ γ / σ²
-    ∂F/∂t      = −1/2σ²
-    ∂F/∂K      = ½ L⁻ᵀ (2I − B⁻¹ − B − γγᵀ) L⁻¹
-    ∂F/∂log σ² = ½ (−n + m − tr B⁻¹ + s/σ² − βᵀγ/σ² − |γ|² + (t − tr V)/σ²)
-
-Several outputs share Φ and K, have a noise variance each, and add up. A second walk over the rows takes
-
-    ∂F/∂k_i = w_i (2 (∂F/∂Φ) k_i + (∂F/∂b) r_i)
-
-through the kernel. With the targets stacked below the kernel matrix of a block, [k; r], the first walk is one
-product [k; r][k; r]ᵀ and the second one is [2 ∂F/∂Φ, ∂F/∂b][k; r]; with weights, both are of √w [k; r].
-
-L⁻¹ takes the rounding of Φ with it: where K is nearly singular and the noise small beside the kernel, V would be
-nothing but rounding. There the rows are whitened before they are summed up, V = Σ w_i (L⁻¹k_i)(L⁻¹k_i)ᵀ, at the cost
-of one more product for each block.
+    kᵀ Σ⁻¹ b/σ² = kᵀ L⁻ᵀ Q (σ² + Λ)⁻¹ Qᵀ β
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from rio_uq._base.array import Array
-from rio_uq.gp.backend.linalg import BASE_JITTER, cholesky, inverse, log_determinant, solve_lower, triangular_inverse
-from rio_uq.gp.inference.statistics import SparseEvidence, Statistics
-from rio_uq.gp.kernels.io import Kernel, KernelAt
-from rio_uq.gp.kernels.symmetric import PointsMatrix
-from rio_uq.gp.kernels.terms import Design
+from rio_uq.gp import inducing
+from rio_uq.gp.backend.linalg import cholesky, solve_lower
+from rio_uq.gp.backend.walking import Block, block_rows_for, walk
+from rio_uq.gp.inference.collapsed import CollapsedBound, Sums, Whitening, bound_of
+from rio_uq.gp.inference.contract import Objective
+from rio_uq.gp.kernels.io import Kernel
+from rio_uq.gp.observations import Observations
+from rio_uq.gp.optimize import Optimum, Search, maximize_with_prior
 from rio_uq.gp.posterior import Posterior
-from rio_uq.gp.rows import Block, Rows, block_rows_for, sum_over_rows, walk
+from rio_uq.gp.priors import Prior
+from rio_uq.gp.settings import Settings
 
-FLOAT32_JITTER = 1e-6
-"""Whitening divides the rounding of float32 blocks, about 1e-7, by the jitter: with less, gradients are noise."""
-
-ROUNDING_ALLOWED = 1e-4
-"""Estimated rounding of V/σ² above which rows are whitened before they are summed up. The bound may be rough by more
-than that, and a line search fails where it is rough by more than is still to be gained; see benchmarks/levers.md."""
+FIRST_ROUND = 20
+"""Iterations before greedy inducing points are chosen again."""
 
 
-class Adjoints(NamedTuple):
-    """Gradients of the bound with respect to V, β, t, Lᵀ (∂F/∂K) L and the log noise variances."""
+class SparseStatistics(NamedTuple):
+    """Sums over rows, so that rows may come in parts and in any order.
 
-    v: Array
-    beta: Array
-    t: float
-    kuu: Array
-    log_noise: Array
-
-
-class Whitening(NamedTuple):
-    """The Cholesky factor L of K_uu with its inverse, and the share of the mean diagonal that was added to K_uu."""
-
-    factor: Array
-    inverse: Array
-    jitter: float
-
-    @classmethod
-    def of(cls, kuu: Array, jitter: float = BASE_JITTER) -> Whitening:
-        factor, jitter = cholesky(kuu, jitter)
-        return cls(factor, triangular_inverse(factor), jitter)
-
-    def amplifies_rounding(self, mean_diagonal: float, n_rows: float, noise_variance: float) -> bool:
-        """Whether V/σ² made from a sum Φ over rows would be wrong by more than `ROUNDING_ALLOWED`."""
-        condition = mean_diagonal / float(self.factor.diagonal().min()) ** 2
-        rounding = np.finfo(float).eps * n_rows * mean_diagonal / noise_variance * condition
-        return bool(rounding > ROUNDING_ALLOWED)
-
-    def by_kuu(self, middle: Array) -> Array:
-        """∂F/∂K from Lᵀ (∂F/∂K) L; the jitter is a share of K's mean diagonal."""
-        by_kuu = self.inverse.T @ middle @ self.inverse
-        by_kuu[np.diag_indices(len(by_kuu))] += self.jitter * by_kuu.trace() / len(by_kuu)
-        return by_kuu
-
-
-BoundOf = Callable[[Array, Statistics], tuple[float, Adjoints]]
-
-
-def bound_of(noise_variance: Array, sums: Statistics) -> tuple[float, Adjoints]:
-    """The bound F and its adjoints from noise variances (q,) and whitened statistics: no data, no kernel."""
-    v, beta = sums.phi, sums.b
-    m = len(v)
-    trace_gap = sums.t - v.trace()
-    value = 0.0
-    by_v: Array = np.zeros((m, m))
-    by_kuu: Array = np.zeros((m, m))
-    by_beta = np.empty_like(beta)
-    by_log_noise = np.empty(len(noise_variance))
-    identity = np.eye(m)
-    for q, noise in enumerate(noise_variance):
-        big = identity + v / noise
-        big_factor, _ = cholesky(big)
-        big_inverse = inverse(big_factor)
-        gamma = big_inverse @ beta[:, q] / noise
-        fit = beta[:, q] @ gamma / noise
-        misfit = (sums.s[q] + trace_gap) / noise
-        value += 0.5 * (fit - misfit - log_determinant(big_factor))
-        value += 0.5 * (sums.log_precision - sums.n * np.log(2.0 * np.pi * noise))
-        by_log_noise[q] = 0.5 * (misfit - sums.n + m - big_inverse.trace() - fit - gamma @ gamma)
-        common = identity - big_inverse - np.outer(gamma, gamma)
-        by_v += common / (2.0 * noise)
-        by_kuu += 0.5 * (common + identity - big)
-        by_beta[:, q] = gamma / noise
-    by_t = -0.5 * float((1.0 / noise_variance).sum())
-    return float(value), Adjoints(by_v, by_beta, by_t, by_kuu, by_log_noise)
-
-
-class _BlockArrays(NamedTuple):
-    """The arrays in which a block of b rows is worked off; the last two are shared by a thread's blocks."""
-
-    designs: list[Design]
-    saved: list[Array]
-    stacked: Array  # (m + q, b)
-    scratch: Array  # (m, b)
-    adjoint: Array  # (m, b)
-
-
-class CollapsedBound:
-    """The collapsed bound as a function of theta, noise and inducing points, on fixed rows.
-
-    It owns the arrays of the blocks, so that one evaluation after the other works in the same memory. Another function
-    of noise variances and whitened sums may stand in for `bound_of`, as in `rio_uq.gp.inference.svgp`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rio_uq.gp.kernels.io import io_kernel
-    >>> from rio_uq.gp.rows import Rows
-    >>> rng = np.random.default_rng(0)
-    >>> rows = rng.normal(size=(200, 3))
-    >>> data = Rows(rows, np.sin(rows[:, :1]))
-    >>> bound = CollapsedBound(io_kernel(2, 1), data, n_points=20)
-    >>> value, gradients = bound(np.zeros(4), np.log([0.1]), rows[:20])
-    >>> [gradient.shape for gradient in gradients]
-    [(4,), (1,), (20, 3)]
+    Attributes
+    ----------
+    noise_variance : (q,) array
+        Of the likelihood.
+    sums : Sums
+        Of rows that were whitened before they were summed up: sums of Φ would lose V in their rounding.
+    jitter : float
+        That of the whitening, which further rows have to share.
     """
 
-    def __init__(self, kernel: Kernel, data: Rows, n_points: int, bound_of: BoundOf = bound_of) -> None:
-        self.kernel, self.data, self.n_points, self.bound_of = kernel, data, n_points, bound_of
-        self.jitter = BASE_JITTER if np.dtype(data.dtype) == np.float64 else FLOAT32_JITTER
-        self.block_rows = data.block_rows or block_rows_for(n_points)
-        self.is_cached = self._bytes_to_cache() <= data.cache_bytes
-        self._kept: dict[int | tuple[int, int], _BlockArrays] = {}
-        self._shared: dict[int, Array] = {}
+    noise_variance: Array
+    sums: Sums
+    jitter: float
 
-    def _bytes_to_cache(self) -> int:
-        per_row = self.n_points + self.data.n_outputs
-        for term in self.kernel.terms:
-            per_row += term.stop - term.start + 2 + term.n_scales + term.n_saved * self.n_points
-        return per_row * len(self.data) * np.dtype(self.data.dtype).itemsize
+    @property
+    def total_weight(self) -> float:
+        return self.sums.n
 
-    def __call__(self, theta: Array, log_noise: Array, points: Array) -> tuple[float, tuple[Array, Array, Array]]:
-        """The bound and its gradients with respect to theta, the log noise variances and the points."""
-        at = self.kernel.at(theta, points, self.data.dtype)
-        points_matrix = PointsMatrix(at if at.dtype == np.float64 else self.kernel.at(theta, points))
-        t, trace_theta = self.kernel.trace(theta, self.data.total_pull, self.data.moments)
-        noise_variance = np.exp(log_noise)
-        whitening = Whitening.of(points_matrix.value, self.jitter)
-        n = self.data.total_pull
-        before = whitening.amplifies_rounding(t / n, n, noise_variance.min())
-        whitener = whitening.inverse.astype(self.data.dtype) if before else None
-        sums = self.statistics(at, t, whitener)
-        value, adjoints = self.bound_of(noise_variance, sums if before else sums.whitened(whitening.inverse))
-        # One side of [2 ∂F/∂V, ∂F/∂β] acts on what the first walk has stacked, the other on kernel values.
-        left = whitening.inverse.T @ np.hstack([2.0 * adjoints.v, adjoints.beta])
-        if not before:
-            left[:, : self.n_points] = left[:, : self.n_points] @ whitening.inverse
-        row_sums = self._row_sums(at, left, whitener)
-        kuu_sums = points_matrix.pullback_sums(whitening.by_kuu(adjoints.kuu))
-        by_theta = at.by_theta([row + kuu for row, kuu in zip(row_sums, kuu_sums, strict=True)])
-        # Z is both arguments of K_uu.
-        by_points = at.by_points([row + 2.0 * kuu for row, kuu in zip(row_sums, kuu_sums, strict=True)])
-        return value, (by_theta + adjoints.t * trace_theta, adjoints.log_noise, by_points)
+    def sums_of(self, posterior: Posterior, data: Observations) -> Sums:
+        if not len(data):
+            return Sums.of_no_rows(len(posterior.points), data.n_outputs)
+        return _summed(posterior.kernel, posterior.theta, posterior.points, data, self.jitter)[0]
 
-    def statistics(self, at: KernelAt, t: float, whitener: Array | None = None) -> Statistics:
-        """The first walk; t is known from the moments of the rows. With L⁻¹, of whitened rows."""
-        m = self.n_points
+    def with_sums(self, posterior: Posterior, sums: Sums) -> Posterior:
+        of_sums = posterior_of(posterior.kernel, posterior.theta, posterior.points, self._replace(sums=sums))
+        return replace(of_sums, noise_variance=posterior.noise_variance)
 
-        def work(span: int, block: Block) -> list[Array]:
-            stacked = self._forward(at, self._arrays(at, span, block), block, whitener)
-            stacked = stacked.astype(float, copy=False)  # float32 sums would not be positive semidefinite
-            return [stacked @ stacked.T]
+    def with_rows(self, posterior: Posterior, data: Observations) -> Posterior:
+        return self.with_sums(posterior, self.sums.plus(self.sums_of(posterior, data)))
 
-        (total,) = sum_over_rows(len(self.data), self.block_rows, self.data.n_jobs, work)
-        n, log_precision = self.data.total_weight, self.data.log_precision
-        return Statistics(total[:m, :m], total[:m, m:], total.diagonal()[m:], t, n, log_precision)
+    def log_likelihood(self, posterior: Posterior) -> float:
+        return bound_of(self.noise_variance, self.sums)[0]
 
-    def _row_sums(self, at: KernelAt, left: Array, whitener: Array | None) -> list[Array]:
-        """The second walk: the sums of the kernel's pull-back over all rows."""
-        left = left.astype(self.data.dtype)
+    def leave_one_out(self, posterior: Posterior, data: Observations) -> tuple[Array, Array]:
+        """Given the inducing variables the sparse GP is a linear model. With a = Qᵀ L⁻¹ k_i, the part of the variance
+        of row i that the rows can reduce is v = Σ a² σ²/(σ² + Λ), the row's leverage h = w_i ρ_i v/σ², and without the
+        row
 
-        def work(span: int, block: Block) -> list[Array]:
-            arrays = self._arrays(at, span, block)
-            if not self.is_cached:
-                self._forward(at, arrays, block, whitener)
-            adjoint = np.matmul(left, arrays.stacked, out=arrays.adjoint)
-            if self.data.pull is not None:
-                adjoint *= np.sqrt(self.data.pull[block[1]])
-            return at.backward(arrays.designs, arrays.saved, adjoint)
+            r_i − mean_i → (r_i − mean_i)/(1 − h)        v → v/(1 − h)
 
-        return sum_over_rows(len(self.data), self.block_rows, self.data.n_jobs, work)
+        To v comes k(c_i, c_i) − |a|², which no row reduces.
+        """
+        kernel, theta, at, noise_variance = posterior.kernel, posterior.theta, posterior.at, self.noise_variance
+        spectrum = _Spectrum.of(kernel, theta, posterior.points, self)
+        shares = 1.0 / (noise_variance + spectrum.values[:, None])  # (m, q)
+        residual, variance = np.empty((2, *data.targets.shape))
 
-    def _forward(self, at: KernelAt, arrays: _BlockArrays, block: Block, whitener: Array | None) -> Array:
-        """The kernel matrix of a block, whitened or not, with its targets below, √w [k; r], shape (m + q, b)."""
-        stacked, m = arrays.stacked, self.n_points
-        at.forward(arrays.designs, arrays.saved, arrays.scratch)
-        at.value(arrays.designs, arrays.saved, arrays.scratch, stacked[:m])
-        if whitener is not None:
-            np.copyto(arrays.scratch, stacked[:m])
-            np.matmul(whitener, arrays.scratch, out=stacked[:m])
-        stacked[m:] = self.data.targets[block[1]].T
-        if self.data.pull is not None:
-            stacked *= np.sqrt(self.data.pull[block[1]])
-        return stacked
+        def work(span: int, blocks: list[Block]) -> None:
+            for _, block in blocks:
+                rows = np.asarray(data.rows[block], dtype=float)
+                cross = at.matrix(kernel.designs(rows))
+                squares = (spectrum.back @ cross) ** 2
+                rest = kernel.diagonal(theta, rows) - squares.sum(axis=0)
+                reducible = squares.T @ shares  # v/σ²
+                weight = 1.0 if data.effective_weight is None else data.effective_weight[block, None]
+                left = np.maximum(1.0 - weight * reducible, np.finfo(float).eps)
+                residual[block] = (data.targets[block] - cross.T @ posterior.weights) / left
+                variance[block] = np.maximum(rest, 0.0)[:, None] + noise_variance * reducible / left
 
-    def _arrays(self, at: KernelAt, span: int, block: Block) -> _BlockArrays:
-        """The arrays of a block: its own from walk to walk, or those of all blocks of the thread that are as long."""
-        index, rows = block
-        if self.is_cached and index in self._kept:
-            return self._kept[index]
-        key = index if self.is_cached else (span, rows.stop - rows.start)
-        arrays = self._kept[key] if key in self._kept else self._new_arrays(at, span, rows.stop - rows.start)
-        designs = self.kernel.designs(np.asarray(self.data.rows[rows], dtype=self.data.dtype))
-        self._kept[key] = arrays._replace(designs=designs)
-        return self._kept[key]
-
-    def _new_arrays(self, at: KernelAt, span: int, b: int) -> _BlockArrays:
-        m, q, dtype = self.n_points, self.data.n_outputs, self.data.dtype
-        if span not in self._shared:
-            self._shared[span] = np.empty((2, m * self.block_rows), dtype=dtype)
-        scratch, adjoint = (array[: m * b].reshape(m, b) for array in self._shared[span])
-        return _BlockArrays([], at.saved_arrays(b), np.empty((m + q, b), dtype=dtype), scratch, adjoint)
+        walk(len(data), data.block_rows or block_rows_for(len(posterior.points)), data.n_jobs, work)
+        return residual, variance
 
 
 class _Spectrum(NamedTuple):
-    """V = Q Λ Qᵀ: what the rows tell about the inducing variables, direction by direction."""
+    """V = Q Λ Qᵀ: the information about the inducing variables, direction by direction."""
 
     values: Array  # Λ, (m,)
     back: Array  # Qᵀ L⁻¹, (m, m)
     targets: Array  # Qᵀ β, (m, q)
 
-    def weights(self, noise_variance: Array) -> Array:
-        """Of the mean: kᵀ Σ⁻¹ b/σ² = kᵀ L⁻ᵀ Q (σ² + Λ)⁻¹ Qᵀ β, shape (m, q)."""
-        return self.back.T @ (self.targets / (noise_variance + self.values[:, None]))
+    @classmethod
+    def of(cls, kernel: Kernel, theta: Array, points: Array, statistics: SparseStatistics) -> _Spectrum:
+        factor, _ = cholesky(kernel.matrix(theta, points, points), statistics.jitter)
+        sums = statistics.sums
+        values, vectors = np.linalg.eigh(0.5 * (sums.phi + sums.phi.T))
+        back = np.ascontiguousarray(solve_lower(factor, vectors, transposed=True).T)
+        return cls(np.maximum(values, 0.0), back, vectors.T @ sums.b)
 
 
-def gather(
-    kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Rows, jitter: float | None = None
-) -> SparseEvidence:
-    """What rows tell, in one walk; with the jitter of other evidence, such that the two can be added."""
-    bound = CollapsedBound(kernel, replace(data, cache_bytes=0), len(points))
-    trace, _ = kernel.trace(theta, data.total_pull, data.moments)
-    whitening = Whitening.of(kernel.matrix(theta, points, points), bound.jitter if jitter is None else jitter)
-    sums = bound.statistics(kernel.at(theta, points, data.dtype), trace, whitening.inverse.astype(data.dtype))
-    return SparseEvidence(np.exp(log_noise), sums, whitening.jitter)
-
-
-def _spectrum(kernel: Kernel, theta: Array, points: Array, evidence: SparseEvidence) -> _Spectrum:
-    factor, _ = cholesky(kernel.matrix(theta, points, points), evidence.jitter)
-    sums = evidence.sums
-    values, vectors = np.linalg.eigh(0.5 * (sums.phi + sums.phi.T))
-    back = np.ascontiguousarray(solve_lower(factor, vectors, transposed=True).T)
-    return _Spectrum(np.maximum(values, 0.0), back, vectors.T @ sums.b)
-
-
-def posterior(kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Rows) -> Posterior:
+def posterior(kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Observations) -> Posterior:
     """The posterior with the variational distribution at its optimum."""
-    return posterior_of(kernel, theta, points, gather(kernel, theta, log_noise, points, data))
+    sums, jitter = _summed(kernel, theta, points, data)
+    return posterior_of(kernel, theta, points, SparseStatistics(np.exp(log_noise), sums, jitter))
 
 
-def posterior_of(kernel: Kernel, theta: Array, points: Array, evidence: SparseEvidence) -> Posterior:
-    """The posterior of rows that are known by their sums.
-
-    What the rows tell about the latent value is K⁻¹ − Σ⁻¹ = L⁻ᵀ (I − B⁻¹) L⁻¹ = RᵀR with
-    R = (Λ/(σ² + Λ))^½ Qᵀ L⁻¹, in which nothing cancels.
-    """
-    spectrum, noise_variance = _spectrum(kernel, theta, points, evidence), evidence.noise_variance
+def posterior_of(kernel: Kernel, theta: Array, points: Array, statistics: SparseStatistics) -> Posterior:
+    """The posterior of rows from their sums."""
+    spectrum, noise_variance = _Spectrum.of(kernel, theta, points, statistics), statistics.noise_variance
+    weights = spectrum.back.T @ (spectrum.targets / (noise_variance + spectrum.values[:, None]))
     shares = (np.sqrt(spectrum.values / (noise + spectrum.values)) for noise in noise_variance)
-    reducers = tuple(share[:, None] * spectrum.back for share in shares)
-    return Posterior(kernel, theta, noise_variance, points, spectrum.weights(noise_variance), reducers, evidence)
+    factors = tuple(share[:, None] * spectrum.back for share in shares)
+    return Posterior(kernel, theta, noise_variance, points, weights, factors, statistics)
 
 
-def leave_one_out(known: Posterior, evidence: SparseEvidence, data: Rows) -> tuple[Array, Array]:
-    """What the GP says of each row's outcome without that row, at fixed hyperparameters and points.
-
-    Given the inducing variables the sparse GP is a linear model. With a = Qᵀ L⁻¹ k_i, the part of the variance of row i
-    that the rows can reduce is v = Σ a² σ²/(σ² + Λ), the row's leverage h = w_i ρ_i v/σ², and without the row
-
-        r_i − mean_i → (r_i − mean_i)/(1 − h)        v → v/(1 − h)
-
-    To v comes k(c_i, c_i) − |a|², which no row reduces.
-
-    Returns
-    -------
-    residual, variance : (n, q) arrays
-        Target minus leave-one-out mean, and the leave-one-out variance of the latent value (without noise).
+def _summed(
+    kernel: Kernel, theta: Array, points: Array, data: Observations, jitter: float | None = None
+) -> tuple[Sums, float]:
+    """Sums of whitened rows in one walk, and the jitter of the whitening; with that of other sums, such that both add
+    up.
     """
-    kernel, theta, at = known.kernel, known.theta, known.at
-    spectrum, noise_variance = _spectrum(kernel, theta, known.points, evidence), evidence.noise_variance
-    shares = 1.0 / (noise_variance + spectrum.values[:, None])  # (m, q)
-    residual, variance = np.empty((2, *data.targets.shape))
+    bound = CollapsedBound(kernel, replace(data, cache_bytes=0), len(points))
+    trace, _ = kernel.trace(theta, data.total_effective_weight, data.moments)
+    whitening = Whitening.of(kernel.matrix(theta, points, points), bound.jitter if jitter is None else jitter)
+    sums = bound.sums(kernel.at(theta, points, data.dtype), trace, whitening.inverse.astype(data.dtype))
+    return sums, whitening.jitter
 
-    def work(span: int, blocks: list[Block]) -> None:
-        for _, block in blocks:
-            rows = np.asarray(data.rows[block], dtype=float)
-            cross = at.matrix(kernel.designs(rows))
-            squares = (spectrum.back @ cross) ** 2
-            rest = kernel.diagonal(theta, rows) - squares.sum(axis=0)
-            reducible = squares.T @ shares  # v/σ²
-            pull = 1.0 if data.pull is None else data.pull[block, None]
-            left = np.maximum(1.0 - pull * reducible, np.finfo(float).eps)
-            residual[block] = (data.targets[block] - cross.T @ known.weights) / left
-            variance[block] = np.maximum(rest, 0.0)[:, None] + noise_variance * reducible / left
 
-    walk(len(data), data.block_rows or block_rows_for(len(known.points)), data.n_jobs, work)
-    return residual, variance
+class SparseObjective:
+    """The collapsed bound as a function of log-parameters, log noise variances, and inducing points if they move."""
+
+    def __init__(self, kernel: Kernel, data: Observations, points: Array, *, move_points: bool) -> None:
+        self.kernel, self.data, self.points, self.move_points = kernel, data, points, move_points
+        self.bound = CollapsedBound(kernel, data, len(points))
+
+    @property
+    def n_points(self) -> int:
+        return len(self.points)
+
+    def __call__(self, x: Array) -> tuple[float, Array]:
+        value, (by_theta, by_log_noise, by_points) = self.bound(*self.split(x))
+        moved = [by_points.ravel()] if self.move_points else []
+        return value, np.concatenate([by_theta, by_log_noise, *moved])
+
+    def split(self, x: Array) -> tuple[Array, Array, Array]:
+        """Log-parameters, log noise variances and inducing points."""
+        p = self.kernel.n_parameters
+        theta, log_noise, moved = np.split(x, [p, p + self.data.n_outputs])
+        return theta, log_noise, moved.reshape(self.points.shape) if self.move_points else self.points
+
+    def start(self, x: Array) -> Array:
+        return np.concatenate([x, self.points.ravel()]) if self.move_points else x
+
+    def bounds(self, bounds: Array) -> Array:
+        free = np.tile([-np.inf, np.inf], (self.points.size, 1))
+        return np.vstack([bounds, free]) if self.move_points else bounds
+
+    def maximize(self, x: Array, bounds: Array, prior: Prior, search: Search) -> Optimum:
+        return maximize_with_prior(self, self.start(x), self.bounds(bounds), prior, search)
+
+    def posterior(self, x: Array) -> Posterior:
+        return posterior(self.kernel, *self.split(x), self.data)
+
+
+class Sparse:
+    """Inducing points, with the collapsed bound as objective."""
+
+    merges_copies = False
+
+    def needs_exploring(self, settings: Settings) -> bool:
+        return settings.n_inducing is None
+
+    def rounds(self, settings: Settings, data: Observations) -> list[int]:
+        """Greedy points depend on the kernel: choose, optimise a little, choose again."""
+        if isinstance(settings.inducing, str) and settings.inducing == "greedy":
+            return [min(self._first_round(data), settings.max_iter), settings.max_iter]
+        return [settings.max_iter]
+
+    def _first_round(self, data: Observations) -> int:
+        return FIRST_ROUND
+
+    def objective(
+        self, kernel: Kernel, data: Observations, x: Array, settings: Settings, rng: np.random.Generator, n_points: int
+    ) -> Objective:
+        points = settings.inducing
+        if isinstance(points, str):
+            points = _choose_points(kernel, data, x, points, settings, rng, n_points)
+        return self._objective_at(kernel, data, points, settings)
+
+    def _objective_at(self, kernel: Kernel, data: Observations, points: Array, settings: Settings) -> Objective:
+        return SparseObjective(kernel, data, points, move_points=settings.optimize_inducing)
+
+    def posterior(self, kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Observations) -> Posterior:
+        return posterior(kernel, theta, log_noise, points, data)
+
+
+def _choose_points(
+    kernel: Kernel,
+    data: Observations,
+    x: Array,
+    method: str,
+    settings: Settings,
+    rng: np.random.Generator,
+    at_least: int,
+) -> Array:
+    """Inducing points. Where their number is free it does not fall from round to round, unless fewer rows differ by the
+    new kernel, so that a smaller budget does not end with more of them.
+    """
+    theta, noise_variance = x[: kernel.n_parameters], np.exp(x[kernel.n_parameters :])
+    most = settings.most_points(len(data))
+    if settings.n_inducing is None:
+        worth = inducing.enough(kernel, theta, noise_variance, data.rows, rng)
+        most = max(at_least, min(most, len(worth)))
+        if method == "greedy" and most <= len(worth):
+            return worth[:most]
+    return inducing.choose(method, most, data.rows, kernel, theta, rng)

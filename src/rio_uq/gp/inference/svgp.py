@@ -19,10 +19,10 @@ and S⁻¹, and a step of size ρ along it is
     S⁻¹μ ← (1 − ρ) S⁻¹μ + ρ β/σ²     S⁻¹ ← (1 − ρ) S⁻¹ + ρ (I + V/σ²)
 
 On all rows and with ρ = 1 it ends at S⁻¹ = B and μ = B⁻¹β/σ², where F is the collapsed bound. From the prior on, q has
-the form S⁻¹ = I + V̂/σ² and S⁻¹μ = β̂/σ², with V̂ and β̂ running means of what batches have told.
+the form S⁻¹ = I + V̂/σ² and S⁻¹μ = β̂/σ², with V̂ and β̂ running means of the sums of batches.
 
 **Hyperparameters.** Were q(v) held fast while they move, a larger variance of the kernel would make the fit to the rows
-worse at once, and steps would have to be tiny. Instead what the rows have told of u stays: V̂ = Lᵀ Λ L and β̂ = Lᵀ λ with
+worse at once, and steps would have to be tiny. Instead the information about u stays: V̂ = Lᵀ Λ L and β̂ = Lᵀ λ with
 fixed Λ and λ, and q follows prior and noise. With U = V̂/σ², η = β̂/σ², S = (I + U)⁻¹ and μ = Sη,
 
     ∂F/∂η = S (∂F/∂μ) = g     ∂F/∂U = −S (∂F/∂S) S − ½ (g μᵀ + μ gᵀ) = G
@@ -48,17 +48,22 @@ from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
 from rio_uq.gp.backend.linalg import cholesky, inverse, log_determinant, solve_lower
-from rio_uq.gp.inference.sparse import Adjoints, CollapsedBound
-from rio_uq.gp.inference.statistics import Statistics
+from rio_uq.gp.inference.collapsed import Adjoints, CollapsedBound, Sums
+from rio_uq.gp.inference.contract import Objective
+from rio_uq.gp.inference.sparse import Sparse, SparseObjective
 from rio_uq.gp.kernels.io import Kernel
-from rio_uq.gp.optimize import Optimum
+from rio_uq.gp.observations import Observations
+from rio_uq.gp.optimize import Optimum, Search
+from rio_uq.gp.priors import Prior
 from rio_uq.gp.progress import ProgressBar
-from rio_uq.gp.rows import Rows
-from rio_uq.gp.starts import Prior
+from rio_uq.gp.settings import Settings
 
 Split = Callable[[Array], tuple[Array, Array, Array]]
 
 BATCH_ROWS = 1024
+
+FIRST_STEPS = 100
+"""On batches, before greedy inducing points are chosen again."""
 
 NATURAL_STEP, LEARNING_RATE = 0.1, 0.1
 """First sizes of the steps of q(v), unless a batch has a larger share of the rows, and of the log-parameters."""
@@ -68,7 +73,7 @@ PATIENCE, HALVINGS = 5, 5
 
 
 class Variational(NamedTuple):
-    """q(v) of each of q outputs, by what rows have told: S⁻¹ = I + V̂/σ² and S⁻¹μ = β̂/σ²."""
+    """q(v) of each of q outputs, by its running sums over rows: S⁻¹ = I + V̂/σ² and S⁻¹μ = β̂/σ²."""
 
     v: Array  # V̂, (m, m)
     beta: Array  # β̂, (m, q)
@@ -77,17 +82,17 @@ class Variational(NamedTuple):
     def prior(cls, n_points: int, n_outputs: int) -> Variational:
         return cls(np.zeros((n_points, n_points)), np.zeros((n_points, n_outputs)))
 
-    def natural_step(self, sums: Statistics, size: float) -> Variational:
+    def natural_step(self, sums: Sums, size: float) -> Variational:
         """One step along the natural gradient, from whitened sums that stand for all rows."""
         return Variational((1.0 - size) * self.v + size * sums.phi, (1.0 - size) * self.beta + size * sums.b)
 
     def following(self, old: Array, new: Array) -> Variational:
-        """The same knowledge of u where K_uu has got another Cholesky factor."""
+        """The same information about u where K_uu has got another Cholesky factor."""
         turn = solve_lower(old, new).T
         return Variational(turn @ self.v @ turn.T, turn @ self.beta)
 
 
-def uncollapsed(q: Variational, noise_variance: Array, sums: Statistics) -> tuple[float, Adjoints]:
+def uncollapsed(q: Variational, noise_variance: Array, sums: Sums) -> tuple[float, Adjoints]:
     """The bound F at a given q(v), and its adjoints, from whitened sums that stand for all rows."""
     v, beta = sums.phi, sums.b
     m = len(v)
@@ -96,8 +101,8 @@ def uncollapsed(q: Variational, noise_variance: Array, sums: Statistics) -> tupl
     by_v, by_p = np.zeros((m, m)), np.zeros((m, m))
     by_beta = np.empty_like(beta)
     for output, noise in enumerate(noise_variance):
-        told, eta, b = q.v / noise, q.beta[:, output] / noise, beta[:, output]
-        factor, _ = cholesky(identity + told)
+        u, eta, b = q.v / noise, q.beta[:, output] / noise, beta[:, output]
+        factor, _ = cholesky(identity + u)
         covariance = inverse(factor)
         mean = covariance @ eta
         second = covariance + np.outer(mean, mean)
@@ -108,10 +113,10 @@ def uncollapsed(q: Variational, noise_variance: Array, sums: Statistics) -> tupl
         by_v += by_output
         by_beta[:, output] = mean / noise
         by_eta = covariance @ ((b - v @ mean) / noise - mean)
-        by_told = -0.5 * covariance @ (told - v / noise) @ covariance
-        by_told -= 0.5 * (np.outer(by_eta, mean) + np.outer(mean, by_eta))
-        by_log_noise[output] = 0.5 * (misfit - sums.n) - np.vdot(by_told, told) - by_eta @ eta
-        by_p += 2.0 * (told @ by_told - by_output @ v) + np.outer(eta, by_eta) - np.outer(by_beta[:, output], b)
+        by_u = -0.5 * covariance @ (u - v / noise) @ covariance
+        by_u -= 0.5 * (np.outer(by_eta, mean) + np.outer(mean, by_eta))
+        by_log_noise[output] = 0.5 * (misfit - sums.n) - np.vdot(by_u, u) - by_eta @ eta
+        by_p += 2.0 * (u @ by_u - by_output @ v) + np.outer(eta, by_eta) - np.outer(by_beta[:, output], b)
     lower = np.tril(by_p)
     lower[np.diag_indices(m)] *= 0.5
     by_t = -0.5 * float((1.0 / noise_variance).sum())
@@ -128,7 +133,7 @@ class Adam:
         self.n_steps = 0
 
     def move(self, gradient: Array, rate: float) -> Array:
-        """What to add to the parameters."""
+        """The step to add to the parameters."""
         self.n_steps += 1
         self.mean += (1.0 - self.decay_mean) * (gradient - self.mean)
         self.square += (1.0 - self.decay_square) * (gradient**2 - self.square)
@@ -137,19 +142,19 @@ class Adam:
         return np.asarray(rate * mean / (np.sqrt(square) + 1e-8))
 
 
-def standing_for_all(data: Rows, indices: NDArray[np.intp]) -> Rows:
+def standing_for_all(data: Observations, indices: NDArray[np.intp]) -> Observations:
     """A batch of the rows, each with the weight of all the rows that it stands for."""
     batch = data.subset(indices)
     weight = np.ones(len(batch)) if batch.weight is None else batch.weight
     return replace(batch, weight=weight * (data.total_weight / weight.sum()))
 
 
-def n_batches(data: Rows) -> int:
+def n_batches(data: Observations) -> int:
     """Of one pass."""
     return ceil(len(data) / BATCH_ROWS)
 
 
-def batches(data: Rows, rng: np.random.Generator) -> list[NDArray[np.intp]]:
+def batches(data: Observations, rng: np.random.Generator) -> list[NDArray[np.intp]]:
     """The rows of one pass in random order, in batches of nearly the same size."""
     return np.array_split(rng.permutation(len(data)), n_batches(data))
 
@@ -174,8 +179,8 @@ class Climb:
         self.q, self.n_points = Variational.prior(len(points), len(log_noise)), len(points)
         self.adam = Adam(len(start))
 
-    def step(self, batch: Rows, natural_step_size: float, rate: float) -> float:
-        """Move q(v) along the natural gradient and x by Adam, both by what the batch says where they are now.
+    def step(self, batch: Observations, natural_step_size: float, rate: float) -> float:
+        """Move q(v) along the natural gradient and x by Adam, both by the gradients of the batch where they are now.
 
         The gradient of x is that at q(v) before its step: as q(v) has not seen the batch, the estimate is unbiased.
 
@@ -185,15 +190,15 @@ class Climb:
             The objective before the step as the batch estimates it.
         """
 
-        def bound_of(noise_variance: Array, sums: Statistics) -> tuple[float, Adjoints]:
-            found = uncollapsed(self.q, noise_variance, sums)
+        def bound_of(noise_variance: Array, sums: Sums) -> tuple[float, Adjoints]:
+            bound = uncollapsed(self.q, noise_variance, sums)
             self.q = self.q.natural_step(sums, natural_step_size)
-            return found
+            return bound
 
         bound = CollapsedBound(self.kernel, batch, self.n_points, bound_of)
         value, (by_theta, by_log_noise, by_points) = bound(*self.split(self.x))
-        log_density, pull = self.prior(self.x)
-        gradient = np.concatenate([by_theta, by_log_noise, by_points.ravel()])[: len(self.x)] + pull
+        log_density, prior_gradient = self.prior(self.x)
+        gradient = np.concatenate([by_theta, by_log_noise, by_points.ravel()])[: len(self.x)] + prior_gradient
         if rate > 0.0:
             self._move(self.adam.move(gradient, rate), bound.jitter)
         return value + log_density
@@ -208,43 +213,48 @@ class Climb:
         return cholesky(self.kernel.matrix(theta, points, points), jitter)[0]
 
 
-def climb(
-    kernel: Kernel,
-    data: Rows,
-    start: Array,
-    split: Split,
-    bounds: Array,
-    prior: Prior,
-    rng: np.random.Generator,
-    *,
-    max_passes: int,
-    tolerance: float,
-    label: str,
-    verbose: bool,
-) -> Optimum:
-    """Maximise the uncollapsed bound plus the log density of the prior in passes over the rows.
+class SVGPObjective(SparseObjective):
+    """The uncollapsed bound. Where a value is asked for, it is that with q(v) at its optimum: the collapsed bound."""
 
-    A pass has gained nothing if the mean of its estimates is not above that of the best pass by more than
-    ``tolerance`` of its size. The parameters are those of `Climb`; the value is that of the best pass, an estimate.
-    """
-    state = Climb(kernel, start, split, bounds, prior)
-    state.step(standing_for_all(data, batches(data, rng)[0]), 1.0, 0.0)  # q(v) as that of the prior is no start for x
-    bar = ProgressBar(label, max_passes) if verbose else None
-    best, waited, halvings, n_passes = -np.inf, 0, 0, 0
-    while n_passes < max_passes and halvings <= HALVINGS:
-        halved, order = 0.5**halvings, batches(data, rng)
-        natural = max(NATURAL_STEP * halved, 1.0 / len(order))
-        values = [state.step(standing_for_all(data, batch), natural, LEARNING_RATE * halved) for batch in order]
-        value = float(np.mean(values))
-        n_passes += 1
-        waited = 0 if value > best + tolerance * max(1.0, abs(value)) else waited + 1
-        best = max(best, value)
-        if waited == PATIENCE:
-            halvings, waited = halvings + 1, 0
+    def maximize(self, x: Array, bounds: Array, prior: Prior, search: Search) -> Optimum:
+        """Maximise the uncollapsed bound plus the log density of the prior in passes over the rows.
+
+        A pass has gained nothing if the mean of its estimates is not above that of the best pass by more than the
+        tolerance, in shares of its size. The value is that of the best pass, an estimate.
+        """
+        data, rng = self.data, search.rng
+        state = Climb(self.kernel, self.start(x), self.split, self.bounds(bounds), prior)
+        # q(v) as that of the prior is no start for x.
+        state.step(standing_for_all(data, batches(data, rng)[0]), 1.0, 0.0)
+        bar = ProgressBar(search.label, search.max_iter) if search.verbose else None
+        best, waited, halvings, n_passes = -np.inf, 0, 0, 0
+        while n_passes < search.max_iter and halvings <= HALVINGS:
+            halved, order = 0.5**halvings, batches(data, rng)
+            natural = max(NATURAL_STEP * halved, 1.0 / len(order))
+            values = [state.step(standing_for_all(data, batch), natural, LEARNING_RATE * halved) for batch in order]
+            value = float(np.mean(values))
+            n_passes += 1
+            waited = 0 if value > best + search.tolerance * max(1.0, abs(value)) else waited + 1
+            best = max(best, value)
+            if waited == PATIENCE:
+                halvings, waited = halvings + 1, 0
+            if bar is not None:
+                bar.update(n_passes, value)
         if bar is not None:
-            bar.update(n_passes, value)
-    if bar is not None:
-        bar.finish(n_passes, best)
-    converged = halvings > HALVINGS
-    message = "no gain with smaller steps" if converged else "the passes over the rows have run out"
-    return Optimum(state.x, best, n_passes, converged, message)
+            bar.finish(n_passes, best)
+        converged = halvings > HALVINGS
+        message = "no gain with smaller steps" if converged else "the passes over the rows have run out"
+        return Optimum(state.x, best, n_passes, converged, message, is_estimate=True)
+
+
+class SVGP(Sparse):
+    """Inducing points, with the uncollapsed bound in batches of rows as objective.
+
+    Training ends with one pass over all rows that takes q(v) to its optimum: the posterior is that of the sparse GP.
+    """
+
+    def _first_round(self, data: Observations) -> int:
+        return ceil(FIRST_STEPS / n_batches(data))
+
+    def _objective_at(self, kernel: Kernel, data: Observations, points: Array, settings: Settings) -> Objective:
+        return SVGPObjective(kernel, data, points, move_points=settings.optimize_inducing)

@@ -1,7 +1,7 @@
 """Kernels on rows c = (x, ŷ): sums of terms, among them the I/O kernel of RIO.
 
 Parameters live in one flat vector ``theta`` of logarithms, term after term. Each term looks at one block of columns,
-the model's inputs or its outputs; its mathematics is in `rio_uq.gp.kernels.terms`.
+the model's inputs or its outputs; its mathematics is in `rio_uq.gp.kernels.stationary` and `rio_uq.gp.kernels.linear`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from itertools import accumulate, islice
 import numpy as np
 
 from rio_uq._base.array import Array
-from rio_uq.gp.kernels.terms import Design, Term
+from rio_uq.gp.kernels.contract import Design
+from rio_uq.gp.kernels.terms import Term
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Kernel:
         return at.by_theta(sums), at.by_points(sums)
 
     def designs(self, rows: Array) -> list[Design]:
-        """What each term needs of a block of rows (b, n_columns)."""
+        """The design of each term for a block of rows (b, n_columns)."""
         return [term.design(rows) for term in self.terms]
 
     def trace(self, theta: Array, total_weight: float, moments: Array) -> tuple[float, Array]:

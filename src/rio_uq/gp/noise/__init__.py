@@ -1,1 +1,49 @@
-"""The noise of outcomes."""
+"""Models of the noise of outcomes, by the name that a user gives them, and how they are learnt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rio_uq._base.array import Array, Mask
+from rio_uq.gp.noise.constant import fit_constant, noise_of_unseen_rows
+from rio_uq.gp.noise.contract import FitNoise, Noise
+from rio_uq.gp.noise.varying import fit_varying
+from rio_uq.gp.observations import Observations
+from rio_uq.gp.posterior import Posterior
+
+NOISES: dict[str, FitNoise] = {"constant": fit_constant, "io": fit_varying}
+
+
+def learn_noise(
+    name: str,
+    posterior: Posterior,
+    data: Observations,
+    left_out: tuple[Array, Array],
+    n_inputs: int,
+    held_out: Mask | None,
+    rng: np.random.Generator,
+) -> tuple[Posterior, Noise]:
+    """The noise of new rows, from leave-one-out residuals; the mean and the latent variance stay as they are.
+
+    Parameters
+    ----------
+    name : str
+        One of `NOISES`.
+    left_out : (residual, variance)
+        Leave-one-out residuals and latent variances, each (n, q).
+    n_inputs : int
+        How many of the columns of the rows are inputs.
+    held_out : (n,) array of bool or None
+        Rows that the model has not seen, if it has seen the others: noise is that of such rows.
+    """
+    residual, latent = left_out[0] / np.sqrt(posterior.noise_variance), left_out[1] / posterior.noise_variance
+    level = 1.0
+    if held_out is not None:
+        weight = np.ones(len(data)) if data.weight is None else data.weight
+        seen, level = noise_of_unseen_rows(residual, latent, weight, held_out)
+        each = np.where(held_out, level, seen)[:, None]
+        residual, latent = residual / np.sqrt(each), latent / each
+    noise, typical = NOISES[name](posterior, data, n_inputs, residual, latent, rng)
+    return replace(posterior, noise_variance=level * typical * posterior.noise_variance), noise

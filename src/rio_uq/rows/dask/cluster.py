@@ -51,11 +51,11 @@ def on_each(
     arguments : sequence of tuple
     """
     dask = require("dask", "dask")
-    delayed, found = dask.delayed(function), []
+    delayed, calls = dask.delayed(function), []
     for i, (part, more) in enumerate(zip(parts, arguments, strict=True)):
         with dask.annotate(workers=[homes[i]]) if i in homes else nullcontext():
-            found.append(delayed(part.recipe, *more, *part.needed))
-    return found
+            calls.append(delayed(part.recipe, *more, *part.needed))
+    return calls
 
 
 def computed(client: Any, build: Build, context: Any = None, parts: Sequence[Partition] = ()) -> list[Any]:
@@ -127,15 +127,15 @@ def _homes(client: Any, parts: Sequence[Partition]) -> Homes:
         return {}
     require("distributed", "dask").wait(futures)
     who_has, n_bytes = client.who_has(futures), client.nbytes([future.key for future in futures], summary=False)
-    found: Homes = {}
+    homes: Homes = {}
     for i, part in enumerate(parts):
         bytes_at: Counter[str] = Counter()
         for future in part.held:
             for address in who_has[future.key]:
                 bytes_at[address] += n_bytes.get(future.key, 0)
         if bytes_at:
-            found[i] = bytes_at.most_common(1)[0][0]
-    return found
+            homes[i] = bytes_at.most_common(1)[0][0]
+    return homes
 
 
 def _watch(client: Any, futures: list[Any], needed: set[str]) -> None:

@@ -17,7 +17,7 @@ Graph = dict[Hashable, Any]
 
 
 class Partition(NamedTuple):
-    """What a task is given to make the rows of a partition.
+    """The inputs of the task that makes the rows of a partition.
 
     Attributes
     ----------
@@ -84,14 +84,14 @@ def _partition(graph: Graph, keys: list[Hashable], shared: Graph) -> Partition:
 
 
 def _shared(graph: Graph, ends: list[list[Hashable]]) -> set[Hashable]:
-    """What several partitions are made of. No key is looked below twice, however many need it."""
+    """Keys that several partitions depend on. No key is looked below twice, however many need it."""
     seen: set[Hashable] = set()
-    found: set[Hashable] = set()
+    shared: set[Hashable] = set()
     for keys in ends:
         below = _below(graph, keys, stop=seen)
-        found |= below & seen
+        shared |= below & seen
         seen |= below
-    return found
+    return shared
 
 
 def _delayed(keys: set[Hashable], graphs: Iterable[Any]) -> Graph:
@@ -104,15 +104,15 @@ def _delayed(keys: set[Hashable], graphs: Iterable[Any]) -> Graph:
 def _below(graph: Graph, keys: Iterable[Hashable], stop: Collection[Hashable]) -> set[Hashable]:
     """The keys, and those of all that they are made of, down to data that are held and to keys where to stop."""
     get_dependencies = require("dask.core", "dask").get_dependencies
-    found = set(keys)
-    waiting = list(found)
+    reached = set(keys)
+    waiting = list(reached)
     while waiting:
         key = waiting.pop()
         if key not in stop and not _is_held(graph[key]):
-            below = get_dependencies(graph, key) - found
-            found |= below
+            below = get_dependencies(graph, key) - reached
+            reached |= below
             waiting += below
-    return found
+    return reached
 
 
 def _is_held(node: Any) -> bool:

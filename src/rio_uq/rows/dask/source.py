@@ -1,14 +1,13 @@
 """Rows in a cluster: Dask arrays and data frames, whose partitions stay where they are.
 
-To a partition goes the regressor, once for each worker; from it comes what a function makes of its rows.
+To a partition goes what was fitted, once for each worker; from it comes what a function makes of its rows.
 Sums are added up in a tree whose shape depends on the number of partitions alone: the result does not depend on which
 worker does what, or when, or for the second time after another worker has died.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from copy import copy
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -21,10 +20,10 @@ from sklearn.utils.validation import _num_samples
 
 from rio_uq._base.checks import named
 from rio_uq._base.extras import require
+from rio_uq.rows.contract import Part, check_columns, columns_of_roles, errors_of, split_roles
 from rio_uq.rows.dask import cluster as dask_cluster
 from rio_uq.rows.dask.cluster import Build, Homes, on_each
 from rio_uq.rows.dask.partitions import Partition, Recipe, partitions
-from rio_uq.rows.source import Part, check_columns, errors_of, names_columns
 
 FAN_IN = 8
 """Sums that are added up at a time."""
@@ -36,40 +35,42 @@ class DaskSource:
     Parameters
     ----------
     X : dask.array.Array or dask.dataframe.DataFrame
-    given : dict
-        By role (see `Part`): a Dask collection with the partitions of X, the name of a column of X, a
-        list of names, an array with a value for each row, or None.
+    roles : mapping
+        By role (see `Part`): a Dask collection with the partitions of X, the name of a column of X, a list of names, an
+        array with a value for each row, or None.
     columns : sequence of str, optional
         The usual columns of X.
     needs_columns : bool
         Whether X has to have at least one.
     """
 
-    name = "X"
+    name, is_in_memory = "X", False
 
     def __init__(
-        self, X: Any, given: dict[str, Any], columns: Sequence[str] | None, *, needs_columns: bool = True
+        self, X: Any, roles: Mapping[str, Any], columns: Sequence[str] | None, *, needs_columns: bool = True
     ) -> None:
         self._dask = require("dask", "dask")
         is_frame = isinstance(getattr(X, "ndim", None), int) and X.ndim == 2
         if not is_frame and not isinstance(getattr(X, "chunks", None), tuple):
             raise TypeError(f"X has to be a Dask array or a Dask data frame; got {type(X)}: use its to_frame, say")
-        by_name = {role: value for role, value in given.items() if names_columns(value)}
-        given = {role: value for role, value in given.items() if value is not None and role not in by_name}
+        by_name, values = split_roles(roles)
         self._roles = _Roles.of(X, by_name, columns)
         if self._roles.columns is not None:
             check_columns(self.name, self._roles.columns, by_name, needs_columns=needs_columns)
+        self.n_columns = int(X.shape[1]) if self._roles.columns is None and X.ndim > 1 else None
+        if self._roles.columns is not None:
+            self.n_columns = len(self._roles.columns)
         X = X[self._roles.all_columns] if hasattr(X, "columns") else X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
         self._chunks = X.chunks[0] if hasattr(X, "chunks") else None
         # Dask may join partitions of which few columns are read: of X alone, but not of X and y each in its own way.
-        self._optimize = not any(self._dask.is_dask_collection(values) for values in given.values())
+        self._optimize = not any(map(self._dask.is_dask_collection, values.values()))
         self._X = _delayed(X, optimize=self._optimize)
-        aligned = {role: self._aligned(role, values) for role, values in given.items()}
-        self._given = list(aligned)
+        aligned = {role: self._aligned(role, collection) for role, collection in values.items()}
+        self._with_values = list(aligned)
         self._parts = partitions([self._X, *aligned.values()])
 
     def _aligned(self, role: str, values: Any) -> list[Any]:
-        """What is known of the rows of each partition."""
+        """The values of the rows of each partition."""
         array = require("dask.array", "dask")
         if not self._dask.is_dask_collection(values):
             values = np.asarray(values)
@@ -106,16 +107,19 @@ class DaskSource:
             raise ValueError("X has no rows (0 sample(s)): at least one is needed")
         return n_rows
 
+    def n_jobs(self, asked: int | None) -> int:
+        return 1  # threads are left to Dask
+
     def take(self, numbers: NDArray[np.intp]) -> Part:
         ends = list(accumulate(self.lengths))
         starts = np.array(ends) - self.lengths
         chosen = np.split(numbers, np.searchsorted(numbers, ends)[:-1])
         wanted = [i for i, rows in enumerate(chosen) if len(rows)]
         parts = [self._parts[i] for i in wanted]
-        arguments = [(i, self._given, chosen[i] - starts[i]) for i in wanted]
+        arguments = [(i, self._with_values, chosen[i] - starts[i]) for i in wanted]
         pieces = self._computed(lambda _, homes: on_each(_pick, parts, homes, arguments), parts=parts)
-        given = {role: np.concatenate([piece[1][role] for piece in pieces]) for role in self._given}
-        return self._roles.part(f"{len(numbers)} rows of X", _joined([piece[0] for piece in pieces]), given)
+        values = {role: np.concatenate([piece[1][role] for piece in pieces]) for role in self._with_values}
+        return self._roles.part(f"{len(numbers)} rows of X", _joined([piece[0] for piece in pieces]), values)
 
     def total(self, function: Callable[[Any, Part], Any], context: Any) -> Any:
         plus = self._dask.delayed(_plus)
@@ -126,13 +130,13 @@ class DaskSource:
                 sums = [plus(sums[i : i + FAN_IN]) for i in range(0, len(sums), FAN_IN)]
             return sums
 
-        return self._computed(tree, _for_a_worker(context), self._parts)[0]
+        return self._computed(tree, context, self._parts)[0]
 
     def rows(self, function: Callable[[Any, Part], Any], context: Any, example: Callable[[], Any]) -> Any:
         """Lazy Dask arrays, with a chunk for each partition."""
         array = require("dask.array", "dask")
         # In the graph, and not scattered: it can be sent again when workers have gone, or the client has.
-        remote = self._dask.delayed(_for_a_worker(context), traverse=False)
+        remote = self._dask.delayed(context, traverse=False)
         shown = example()
         tasks = self._tasks(function, remote, {}, if_empty=shown)
         lengths = [float("nan")] * len(tasks) if self._chunks is None else list(self._chunks)
@@ -152,7 +156,7 @@ class DaskSource:
     def _tasks(
         self, function: Callable[[Any, Part], Any], remote: Any, homes: Homes, *, if_empty: Any = None
     ) -> list[Any]:
-        arguments = [(function, remote, self._roles, i, self._given, if_empty) for i in range(len(self._parts))]
+        arguments = [(function, remote, self._roles, i, self._with_values, if_empty) for i in range(len(self._parts))]
         return on_each(_work_on, self._parts, homes, arguments)
 
     def _computed(self, build: Build, context: Any = None, parts: Sequence[Partition] = ()) -> list[Any]:
@@ -161,14 +165,6 @@ class DaskSource:
         if client is None:
             return list(self._dask.compute(*build(self._dask.delayed(context), {})))
         return dask_cluster.computed(client, build, context, parts)
-
-
-def _for_a_worker(context: Any) -> Any:
-    """A regressor that leaves threads to Dask."""
-    if hasattr(context, "n_jobs"):
-        context = copy(context)
-        context.n_jobs = 1
-    return context
 
 
 @dataclass(frozen=True)
@@ -190,7 +186,7 @@ class _Roles:
                 )
             return cls(None, {})
         by_name = {role: value if isinstance(value, str) else list(value) for role, value in by_name.items()}
-        others = cls([], by_name).all_columns
+        others = columns_of_roles(by_name)
         columns = [name for name in X.columns if name not in others] if usual is None else [str(name) for name in usual]
         missing = [name for name in [*others, *columns] if name not in X.columns]
         if missing:
@@ -199,14 +195,13 @@ class _Roles:
 
     @property
     def all_columns(self) -> list[str]:
-        others = [name for value in self.by_name.values() for name in ([value] if isinstance(value, str) else value)]
-        return list(dict.fromkeys([*(self.columns or []), *others]))
+        return list(dict.fromkeys([*(self.columns or []), *columns_of_roles(self.by_name)]))
 
-    def part(self, name: str, rows: Any, given: dict[str, Any]) -> Part:
+    def part(self, name: str, rows: Any, values: dict[str, Any]) -> Part:
         """Rows in memory, taken apart."""
-        chosen = {role: np.asarray(rows[columns]) for role, columns in self.by_name.items()}
-        values = {role: np.asarray(values) for role, values in given.items()}
-        return Part(name, rows if self.columns is None else rows[self.columns], {**values, **chosen})
+        roles = {role: np.asarray(array) for role, array in values.items()}
+        roles |= {role: np.asarray(rows[columns]) for role, columns in self.by_name.items()}
+        return Part(name, rows if self.columns is None else rows[self.columns], **roles)
 
 
 def _delayed(collection: Any, *, optimize: bool) -> list[Any]:
@@ -220,16 +215,16 @@ def _count(recipe: Recipe, *needed: Any) -> int:
 
 
 def _pick(
-    recipe: Recipe, i: int, given: list[str], indices: NDArray[np.intp], *needed: Any
+    recipe: Recipe, i: int, roles: list[str], indices: NDArray[np.intp], *needed: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """On a worker: some of the rows of a partition, and what is known of them."""
+    """On a worker: some of the rows of a partition, and their values."""
     X, *values = recipe.made_of(needed)
-    known = dict(zip(given, values, strict=True))
-    for role, value in known.items():
+    by_role = dict(zip(roles, values, strict=True))
+    for role, value in by_role.items():
         if _num_samples(value) != _num_samples(X):
             sizes = f"X has {_num_samples(X)} rows and {role} has {_num_samples(value)}"
             raise ValueError(f"in partition {i} of X: {sizes}: they have to be the same rows")
-    return _safe_indexing(X, indices), {role: np.asarray(value)[indices] for role, value in known.items()}
+    return _safe_indexing(X, indices), {role: np.asarray(value)[indices] for role, value in by_role.items()}
 
 
 def _joined(pieces: list[Any]) -> Any:
@@ -245,7 +240,7 @@ def _work_on(
     context: Any,
     roles: _Roles,
     i: int,
-    given: list[str],
+    with_values: list[str],
     if_empty: Any,
     *needed: Any,
 ) -> Any:
@@ -255,7 +250,7 @@ def _work_on(
         if isinstance(if_empty, tuple):
             return tuple(values[:0] for values in if_empty)
         return None if if_empty is None else if_empty[:0]
-    part = roles.part(f"partition {i} of X", X, dict(zip(given, values, strict=True)))
+    part = roles.part(f"partition {i} of X", X, dict(zip(with_values, values, strict=True)))
     with errors_of(part):
         return function(context, part)
 

@@ -1,0 +1,1 @@
+"""Whole fits by rio-uq, GPflow or GPyTorch, with their trajectories."""

@@ -1,0 +1,1 @@
+"""GPflow and GPyTorch, each in a process of an environment of its own."""

@@ -1,0 +1,17 @@
+"""Warnings that point at the user's line, whatever way the call took."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+INSIDE = frozenset({"rio_uq", "sklearn", "joblib"})
+"""Packages between the user's line and the place that warns."""
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn as if the user's own line had done it: the first one outside this library and scikit-learn."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in INSIDE:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

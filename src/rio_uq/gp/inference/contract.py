@@ -1,0 +1,119 @@
+"""The contract of all ways of inference.
+
+An `Inference` makes the `Objective` that training maximises, and the posterior of rows at given hyperparameters. What a
+posterior keeps of its rows are `Statistics`, which can take further rows in and leave single ones out. A new way of
+inference is one file with these three, and an entry in `rio_uq.gp.inference.INFERENCES`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from rio_uq._base.array import Array
+
+if TYPE_CHECKING:
+    from rio_uq.gp.inference.collapsed import Sums
+    from rio_uq.gp.kernels.io import Kernel
+    from rio_uq.gp.observations import Observations
+    from rio_uq.gp.optimize import Optimum, Search
+    from rio_uq.gp.posterior import Posterior
+    from rio_uq.gp.priors import Prior
+    from rio_uq.gp.settings import Settings
+
+
+class Objective(Protocol):
+    """The log marginal likelihood of fixed rows, or a lower bound, as a function of one vector.
+
+    The vector holds the log-parameters of the kernel, the log noise variances (q,), and what else moves.
+    """
+
+    @property
+    def n_points(self) -> int:
+        """Inducing points; 0 where there are none."""
+
+    def __call__(self, x: Array) -> tuple[float, Array]:
+        """Value and gradient."""
+
+    def start(self, x: Array) -> Array:
+        """The whole vector, from log-parameters and log noise variances."""
+
+    def bounds(self, bounds: Array) -> Array:
+        """Bounds of the whole vector, from those of log-parameters and log noise variances."""
+
+    def maximize(self, x: Array, bounds: Array, prior: Prior, search: Search) -> Optimum:
+        """Maximise objective plus log prior, from log-parameters and log noise variances x within their bounds."""
+
+    def posterior(self, x: Array) -> Posterior:
+        """The posterior at a whole vector."""
+
+
+class Inference(Protocol):
+    """A way of inference.
+
+    Attributes
+    ----------
+    merges_copies : bool
+        Whether equal rows are worth merging into one that counts as often, since each row costs.
+    """
+
+    merges_copies: bool
+
+    def needs_exploring(self, settings: Settings) -> bool:
+        """Whether `objective` depends on hyperparameters so much that even a single start is worth a first search."""
+
+    def rounds(self, settings: Settings, data: Observations) -> list[int]:
+        """Iterations at which a round ends and the objective is made anew; the last ends the training."""
+
+    def objective(
+        self, kernel: Kernel, data: Observations, x: Array, settings: Settings, rng: np.random.Generator, n_points: int
+    ) -> Objective:
+        """The objective near the log-parameters and log noise variances x, with at least n_points inducing points where
+        their number is free.
+        """
+
+    def posterior(self, kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Observations) -> Posterior:
+        """The posterior of rows at given hyperparameters and, where it has any, inducing points."""
+
+
+class Statistics(Protocol):
+    """The sufficient statistics of the rows behind a posterior, at its hyperparameters.
+
+    Attributes
+    ----------
+    noise_variance : (q,) array
+        That of the likelihood, by which rows are weighed; the posterior may have got another one for new outcomes.
+    """
+
+    @property
+    def noise_variance(self) -> Array: ...
+
+    @property
+    def total_weight(self) -> float:
+        """Σ w_i of the rows."""
+
+    @property
+    def sums(self) -> Sums:
+        """Sums over the rows, to which those of rows that come in parts can be added."""
+
+    def sums_of(self, posterior: Posterior, data: Observations) -> Sums:
+        """The same sums of other rows."""
+
+    def with_sums(self, posterior: Posterior, sums: Sums) -> Posterior:
+        """The posterior of the rows behind these sums, and no others."""
+
+    def with_rows(self, posterior: Posterior, data: Observations) -> Posterior:
+        """The posterior of the rows behind it and of further ones."""
+
+    def leave_one_out(self, posterior: Posterior, data: Observations) -> tuple[Array, Array]:
+        """Leave-one-out predictions for the rows behind the posterior, at fixed hyperparameters and points.
+
+        Returns
+        -------
+        residual, variance : (n, q) arrays
+            Target minus leave-one-out mean, and the leave-one-out variance of the latent value (without noise).
+        """
+
+    def log_likelihood(self, posterior: Posterior) -> float:
+        """The log marginal likelihood of the rows, or its lower bound."""

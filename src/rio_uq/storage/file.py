@@ -1,0 +1,255 @@
+"""Write and read a fitted regressor: its parameters and its `Fitted`, as plain values and arrays."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rio_uq._base.array import Array
+from rio_uq._base.version import __version__
+from rio_uq._base.warnings import warn_user
+from rio_uq.features.extractors import Extractor, Transformed
+from rio_uq.features.table_encoder import TableEncoder
+from rio_uq.fitted import Fitted
+from rio_uq.models import base as base_model
+from rio_uq.models.files import KINDS, kind_of, open_model, read_model
+from rio_uq.models.identity import check_same_model, disagreement, predictions_for
+from rio_uq.rows.kept import KeptRows
+from rio_uq.storage.archive import FORMAT, FORMAT_VERSION, Archive, read_archive, write_archive
+from rio_uq.storage.calibration import read_calibration, write_calibration
+from rio_uq.storage.examples import read_example, write_example
+from rio_uq.storage.features import read_extractor, write_extractor
+from rio_uq.storage.fields import Arrays, Fields, member
+from rio_uq.storage.gp import Put, read_gp, write_gp
+from rio_uq.storage.parameters import read_parameters, write_parameters
+
+STORED = "stored"
+"""For the model inside the file."""
+
+
+def write(
+    path: str | os.PathLike[str],
+    parameters: Mapping[str, Any],
+    fitted: Fitted,
+    *,
+    model: Any = None,
+    model_file: str | os.PathLike[str] | None = None,
+    trusted: Sequence[str] = (),
+    overwrite: bool = True,
+) -> None:
+    """Write a file in one step; see `RIORegressor.save`.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Of the constructor.
+    model : estimator or callable, optional
+        The model that will be given to `read`, if ``fitted`` has none.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+
+    def put(name: str, array: NDArray[Any]) -> None:
+        arrays[member(name)] = np.asarray(array)
+
+    manifest: dict[str, Any] = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "library_version": __version__,
+        "parameters": write_parameters(parameters, put),
+        "regressor": _write_fitted(fitted, put),
+        "gp": write_gp(fitted.gp, put),
+        "calibration": None if fitted.calibration is None else write_calibration(fitted.calibration, put),
+        "model": None,
+    }
+    asked = fitted.model if model is None else checked_model(model)
+    blobs: dict[str, bytes] = {}
+    inside = None
+    if model_file is not None:
+        manifest["model"] = kind = kind_of(os.fspath(model_file))
+        blobs[f"model.{kind}"] = content = read_model(model_file, kind)
+        inside = open_model(os.fspath(model_file), kind, content, trusted)
+    manifest["check"] = _write_check(fitted, inside if asked is None else asked, put)
+    if inside is not None and asked is not None and fitted.example is not None:
+        stored = arrays[member("check/y_pred")]
+        spread = fitted.kept.y_pred.std(axis=0)
+        check_same_model(inside, fitted.example.rebuilt(), stored, spread, os.fspath(model_file or ""))
+    if fitted.metadata is not None:
+        manifest["metadata"] = _checked_metadata(fitted.metadata)
+    write_archive(path, manifest, arrays, blobs, overwrite=overwrite)
+
+
+def read(
+    path: str | os.PathLike[str], *, model: Any, trusted: Sequence[str], parameters: Mapping[str, Any]
+) -> tuple[dict[str, Any], Fitted]:
+    """The parameters and the `Fitted` of a file; see `rio_uq.load`.
+
+    Parameters
+    ----------
+    model : estimator, callable, None or `STORED`
+    parameters : mapping
+        Those that a file cannot hold.
+    """
+    archive = read_archive(path)
+    manifest, arrays = Fields(archive, archive.manifest), Arrays(archive)
+    manifest.take("format")
+    format_version = manifest.take("format_version")
+    manifest.take("arrays")
+    manifest.text("library_version")
+    values = read_parameters(manifest.child("parameters"), arrays, parameters, format_version)
+    fitted = _read_fitted(manifest, arrays, parameters.get("features"))
+    if parameters.get("features") is None and isinstance(fitted.extract, Transformed):
+        values["features"] = fitted.extract.transform
+    stored_model = _take_model(manifest, archive)
+    example = manifest.optional_child("check")
+    check = None if example is None else _Check.read(example, arrays, fitted.n_outputs)
+    if "metadata" in manifest.left:
+        fitted = replace(fitted, metadata=dict(manifest.child("metadata").left))
+    manifest.finish()
+    arrays.finish()
+    is_given = not isinstance(model, str) or model != STORED
+    if not is_given:
+        where = f"{archive.path}, member model."
+        model = None if stored_model is None else open_model(where + stored_model[0], *stored_model, trusted)
+    fitted = replace(fitted, model=checked_model(model), example=None if check is None else check.example)
+    _check_agreement(fitted, archive.path, check, is_given=is_given and model is not None)
+    return {**values, "estimator": fitted.model}, fitted
+
+
+def checked_model(model: Any) -> Any:
+    """A model that was given, which has to be fitted."""
+    if base_model.needs_fit(model):
+        raise ValueError(f"the model is not fitted: give the fitted one; got {model!r}")
+    return base_model.fitted(model, None, np.empty(0), None)
+
+
+def _checked_metadata(metadata: Any) -> dict[str, Any]:
+    try:
+        copied = json.loads(json.dumps(metadata, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"metadata has to be a dict of what JSON has a form for: {error}") from error
+    if copied != metadata or not isinstance(copied, dict):
+        raise TypeError(f"metadata has to be a dict with names as keys, of lists, texts and numbers; got {metadata!r}")
+    return copied
+
+
+def _write_fitted(fitted: Fitted, put: Put) -> dict[str, Any]:
+    for name in ("features", "y_pred", "weight"):
+        put(f"known/{name}", getattr(fitted.kept, name))
+    names = fitted.feature_names_in
+    return {
+        "y_shape": list(fitted.y_shape),
+        "is_residual": fitted.gp.is_residual,
+        "n_features_in": fitted.n_features_in,
+        "feature_names_in": None if names is None else [str(name) for name in names],
+        "features": write_extractor(fitted.extract),
+        "n_fitted": int(fitted.kept.n_fitted),
+    }
+
+
+def _read_fitted(manifest: Fields, arrays: Arrays, features: Any) -> Fitted:
+    """All but the model, the example rows and the metadata."""
+    fields = manifest.child("regressor")
+    y_shape = tuple(fields.items("y_shape"))
+    if len(y_shape) > 1 or not all(type(size) is int and size >= 1 for size in y_shape):
+        fields.fail("has to be [] or [number of outputs]", "y_shape")
+    n_outputs = y_shape[0] if y_shape else 1
+    fields.flag("is_residual")  # the GP has it too
+    n_features_in = None if fields.is_null("n_features_in") else fields.count("n_features_in", 0)
+    names = None if fields.is_null("feature_names_in") else tuple(fields.texts("feature_names_in"))
+    if names is not None and len(names) != n_features_in:
+        fields.fail("has to have one name for each column of X", "feature_names_in")
+    extract = read_extractor(fields.optional_child("features"), features)
+    y_pred = arrays.floats("known/y_pred", None, n_outputs)
+    kept_features = arrays.floats("known/features", len(y_pred), None)
+    weight = arrays.floats("known/weight", len(y_pred))
+    kept = KeptRows(kept_features, y_pred, weight, fields.count("n_fitted", len(y_pred)))
+    fields.finish()
+    n_features = kept_features.shape[1]
+    _check_number_of_features(extract, n_features, arrays, is_given=features is not None)
+    gp = read_gp(manifest.child("gp"), arrays, n_features, n_outputs)
+    calibration = manifest.optional_child("calibration")
+    return Fitted(
+        model=None,
+        extract=extract,
+        gp=gp,
+        y_shape=y_shape,
+        kept=kept,
+        example=None,
+        n_features_in=n_features_in,
+        feature_names_in=names,
+        calibration=None if calibration is None else read_calibration(calibration, arrays, n_outputs),
+    )
+
+
+def _check_number_of_features(extract: Extractor | None, n_features: int, arrays: Arrays, *, is_given: bool) -> None:
+    encoder = extract.transform if isinstance(extract, Transformed) and not is_given else None
+    is_wrong = isinstance(encoder, TableEncoder) and len(encoder.feature_names_out_) != n_features
+    if (extract is None) != (n_features == 0) or is_wrong:
+        arrays.fail("known/features", f"{n_features} features do not go with 'regressor.features'")
+
+
+def _write_check(fitted: Fitted, model: Any, put: Put) -> dict[str, Any] | None:
+    """Example rows, the GP's features of them, and what the model predicts for them, if there is one."""
+    if fitted.example is None or not fitted.example.can_be_rebuilt:
+        return None
+    rows = fitted.example.rebuilt()
+    put("check/features", fitted.features(rows))
+    if model is not None:
+        put("check/y_pred", predictions_for(model, rows, fitted.n_outputs))
+    return {**write_example(fitted.example, put), "has_model": model is not None}
+
+
+@dataclass(frozen=True)
+class _Check:
+    """Example rows of a file, the GP's features of them, and what the model predicted for them, if that was known."""
+
+    example: Any
+    features: Array
+    y_pred: Array | None
+
+    @classmethod
+    def read(cls, fields: Fields, arrays: Arrays, n_outputs: int) -> _Check:
+        example = read_example(fields, arrays)
+        features = arrays.floats("check/features", len(example), None)
+        y_pred = arrays.floats("check/y_pred", len(example), n_outputs) if fields.flag("has_model") else None
+        fields.finish()
+        return cls(example, features, y_pred)
+
+
+def _take_model(manifest: Fields, archive: Archive) -> tuple[str, bytes] | None:
+    """Kind and content of the model inside, if there is one."""
+    blobs = dict(archive.blobs)
+    model = None
+    if not manifest.is_null("model"):
+        kind = manifest.text("model", KINDS)
+        if f"model.{kind}" not in blobs:
+            archive.fail(f"model.{kind}", "missing")
+        model = kind, blobs.pop(f"model.{kind}")
+    for name in blobs:
+        archive.fail(name, "unknown")
+    return model
+
+
+def _check_agreement(fitted: Fitted, path: str, check: _Check | None, *, is_given: bool) -> None:
+    """Raise unless features and model are those of the file; warn where a model that was given cannot be checked."""
+    if check is None or not check.example.can_be_rebuilt:
+        if is_given:
+            reason = "it holds no rows of X" if check is None else f"its rows of X need {check.example.library}"
+            warn_user(
+                f"{path}: the model given to load could not be checked, for {reason}: make sure that it is the one "
+                "that was fitted"
+            )
+        return
+    rows, spread = check.example.rebuilt(), fitted.kept.features.std(axis=0)
+    if isinstance(fitted.extract, Transformed):
+        wrong = disagreement(fitted.extract(rows), check.features, spread)
+        if wrong:
+            raise ValueError(f"{path}: the features given to load are not those of fit: {wrong}")
+    if fitted.model is not None and check.y_pred is not None:
+        check_same_model(fitted.model, rows, check.y_pred, fitted.kept.y_pred.std(axis=0), path)

@@ -1,0 +1,71 @@
+"""The parameters of a regressor in a file: those that are plain values, and the names of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rio_uq.options import Options, Training
+from rio_uq.storage.features import NotPlainError, as_plain
+from rio_uq.storage.fields import Arrays, Fields, member
+from rio_uq.storage.gp import Put
+
+ADDED_LATER = {"sample_rows", "time_budget"}
+"""Options of training that files of format 1 need not have: they have their defaults then."""
+
+LISTS = ("features", "cv")
+"""Parameters that may be lists."""
+
+
+def write_parameters(parameters: Mapping[str, Any], put: Put) -> dict[str, Any]:
+    """For the manifest; all but the model."""
+    Options.of(parameters)
+    plain, others = {}, []
+    for name, value in parameters.items():
+        if name in ("estimator", "training"):
+            continue
+        try:
+            plain[name] = as_plain(value)
+        except NotPlainError:
+            others.append(name)
+    training = Training.of(parameters["training"]).get_params()
+    if not isinstance(training["inducing"], str):
+        put("parameters/inducing", np.asarray(training.pop("inducing"), dtype=float))
+    return {"plain": plain, "training": {name: as_plain(value) for name, value in training.items()}, "given": others}
+
+
+def read_parameters(fields: Fields, arrays: Arrays, given: Mapping[str, Any], format_version: int) -> dict[str, Any]:
+    """All but the model; those that a file cannot hold are given."""
+    plain = dict(Fields(fields.archive, fields.take("plain"), "parameters.plain").left)
+    expected = fields.texts("given")
+    names = Training().get_params()
+    if format_version == 1:  # all parameters were the regressor's own
+        training = {name: plain.pop(name) for name in list(plain) if name in names}
+        optional = ADDED_LATER
+    else:
+        training, optional = dict(fields.child("training").left), set()
+    fields.finish()
+    if member("parameters/inducing") in arrays.left:
+        training["inducing"] = arrays.floats("parameters/inducing", None, None)
+    _check_names(fields, set(names), {*training}, "training", optional)
+    _check_names(fields, {*Options.names()} - {"estimator", "training"}, {*plain, *expected}, "plain", set())
+    for name in set(plain) & set(expected):
+        fields.fail("has to hold each parameter of RIORegressor once", name)
+    for name in set(given) - set(expected):
+        raise TypeError(f"{name} was given to load, and the file holds it already: leave it out")
+    for name, value in plain.items():
+        if isinstance(value, dict) or (isinstance(value, list) and name not in LISTS):
+            fields.fail("has to be a plain value", f"plain.{name}")
+    values = {**dict.fromkeys(expected), **plain, **given, "training": Training(**training)}
+    try:
+        Options.of({"estimator": None, **values})
+    except (TypeError, ValueError, OverflowError) as error:
+        fields.fail(f"are not those of a regressor: {error}")
+    return values
+
+
+def _check_names(fields: Fields, names: set[str], stored: set[str], where: str, optional: set[str]) -> None:
+    for name in sorted((names - optional - stored) | (stored - names)):
+        fields.fail("has to hold each parameter of RIORegressor once", f"{where}.{name}")

@@ -1,0 +1,112 @@
+"""Every warning points at the line of whoever called, whatever way the call took."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+
+import rio_uq
+from rio_uq import RIORegressor
+from rio_uq.gp.inference import exact
+from rio_uq.gp.kernels.io import io_kernel
+from rio_uq.gp.observations import Observations
+from rio_uq.gp.posterior import predict
+
+WITHOUT_WEIGHTS = "takes no sample_weight"
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(40, 2))
+    return X, np.sin(6.0 * X[:, 0]) + 0.1 * rng.normal(size=40)
+
+
+def assert_points_here(call, category, message):
+    """All warnings of a call with that message come from this file."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    fitting = [warning for warning in caught if message in str(warning.message)]
+    assert fitting
+    assert {warning.category for warning in fitting} == {category}
+    assert {warning.filename for warning in fitting} == {__file__}
+
+
+def not_converged(**options):
+    return RIORegressor(lambda X: X[:, 0], max_iter=1, random_state=0, **options)
+
+
+def memory_map(X, path):
+    np.save(path, X)
+    return np.load(path, mmap_mode="r")
+
+
+@pytest.mark.parametrize("way", ["fit", "partial_fit", "memory map", "cross-validation", "pipeline"])
+def test_a_fit_that_has_not_converged(way, data, tmp_path):
+    X, y = data
+    calls = {
+        "fit": lambda: not_converged().fit(X, y),
+        "partial_fit": lambda: not_converged().partial_fit(X, y),
+        "memory map": lambda: not_converged().fit(memory_map(X, tmp_path / "rows.npy"), y),
+        "cross-validation": lambda: cross_val_score(not_converged(), X, y, cv=2),
+        "pipeline": lambda: make_pipeline(not_converged()).fit(X, y),
+    }
+    assert_points_here(calls[way], ConvergenceWarning, "before it had converged")
+
+
+@pytest.mark.parametrize("residuals", ["in-sample", "cross-fit"])
+def test_a_model_that_takes_no_weights(residuals, data):
+    rio = RIORegressor(KNeighborsRegressor(), residuals=residuals, cv=2, tol=1e-2, random_state=0)
+    assert_points_here(lambda: rio.fit(*data, sample_weight=np.arange(1.0, 41.0)), UserWarning, WITHOUT_WEIGHTS)
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_calibration_that_is_dropped(in_memory, data, tmp_path):
+    X, y = data
+    rio = RIORegressor(Ridge().fit(X, y), inference="sparse", n_inducing=5, tol=1e-2, random_state=0)
+    rio.fit(X[:20], y[:20]).calibrate(X[20:], y[20:])
+    more = X if in_memory else memory_map(X, tmp_path / "rows.npy")
+    assert_points_here(lambda: rio.partial_fit(more, y), UserWarning, "its calibration is dropped")
+
+
+def test_a_model_that_cannot_be_checked_at_load(data, tmp_path):
+    X, y = data
+    rows = [list(row) for row in X]  # neither an array nor a frame: no rows are kept
+    rio = RIORegressor(lambda X: np.asarray(X)[:, 0], features=np.asarray, tol=1e-2, random_state=0).fit(rows, y)
+    rio.save(tmp_path / "model.rio")
+    assert_points_here(
+        lambda: rio_uq.load(tmp_path / "model.rio", estimator=rio.estimator, features=np.asarray),
+        UserWarning,
+        "could not be checked",
+    )
+
+
+def test_a_base_that_cannot_be_compared(data):
+    onnx = pytest.importorskip("onnx")
+    X, y = data
+    rows = [list(row) for row in X]
+    rio = RIORegressor(lambda X: np.asarray(X)[:, 0], kernel="output", tol=1e-2, random_state=0).fit(rows, y)
+    helper, double = onnx.helper, onnx.TensorProto.DOUBLE
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["X"], ["y"])],
+        "base",
+        [helper.make_tensor_value_info("X", double, ["n", 1])],
+        [helper.make_tensor_value_info("y", double, ["n", 1])],
+    )
+    base = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    assert_points_here(lambda: rio_uq.onnx.export(rio, base=base), UserWarning, "could not be compared")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_variance_below_zero(n_jobs):
+    """Twice the matrix R takes more variance away than there is."""
+    rows = np.random.default_rng(0).normal(size=(5000, 2))
+    posterior = exact.posterior(io_kernel(1, 1), np.zeros(4), np.log([0.1]), Observations(rows[:20], rows[:20, :1]))
+    object.__setattr__(posterior, "variance_factors", tuple(2.0 * factor for factor in posterior.variance_factors))
+    assert_points_here(lambda: predict(posterior, rows, n_jobs=n_jobs), RuntimeWarning, "was set to zero")

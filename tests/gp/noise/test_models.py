@@ -1,0 +1,59 @@
+"""Every noise model answers to the contract."""
+
+import numpy as np
+import pytest
+
+from rio_uq.gp.inference import exact
+from rio_uq.gp.kernels.io import io_kernel
+from rio_uq.gp.noise import NOISES, learn_noise
+from rio_uq.gp.noise.constant import Constant
+from rio_uq.gp.noise.varying import Varying
+from rio_uq.gp.observations import Observations
+
+
+def learn(name, rng, spread, n=300, held_out=None):
+    rows = rng.uniform(-1.0, 1.0, size=(n, 2))
+    scale = 0.3 * np.exp(spread * rows[:, :1])
+    data = Observations(rows, np.sin(rows[:, 1:]) + scale * rng.normal(size=(n, 1)))
+    posterior = exact.posterior(io_kernel(1, 1, ard=True), np.zeros(4), np.log([0.09]), data)
+    posterior, noise = learn_noise(name, posterior, data, posterior.leave_one_out(data), 1, held_out, rng)
+    return data, scale, posterior, noise
+
+
+@pytest.mark.parametrize("name", NOISES)
+def test_a_response_is_the_target_and_all_rows_are_equally_precise(name, rng):
+    data, _, _, noise = learn(name, rng, 1.2)
+    response = noise.response(data.rows, data.targets)
+    np.testing.assert_array_equal(response.targets, data.targets)
+    assert response.precision is None
+
+
+def test_constant_noise_is_the_same_for_all_rows(rng):
+    data, _, posterior, noise = learn("constant", rng, 1.2)
+    assert noise == Constant()
+    assert not noise.varies
+    np.testing.assert_array_equal(noise.variance(data.rows, np.array([2.0, 3.0])), [[2.0, 3.0]] * len(data))
+    np.testing.assert_array_equal(posterior.noise_variance, np.exp(np.log([0.09])))
+
+
+def test_varying_noise_follows_the_rows_around_the_level(rng):
+    data, scale, posterior, noise = learn("io", rng, 1.2)
+    assert isinstance(noise, Varying)
+    assert noise.varies
+    variance = noise.variance(data.rows, posterior.noise_variance)
+    assert variance.shape == (len(data), 1)
+    assert np.corrcoef(np.log(variance[:, 0]), np.log(scale[:, 0]))[0, 1] > 0.9
+    level = np.exp(np.log(variance).mean(axis=0))
+    np.testing.assert_allclose(level, posterior.noise_variance, rtol=1e-9)
+
+
+def test_where_nothing_speaks_for_varying_noise_it_is_constant(rng):
+    assert learn("io", rng, 0.0)[3] == Constant()
+
+
+def test_the_level_is_that_of_held_out_rows(rng):
+    held_out = np.arange(300) % 2 == 0
+    blind, informed = (learn("constant", np.random.default_rng(1), 0.0, held_out=mask)[2] for mask in (None, held_out))
+    assert informed.noise_variance == pytest.approx(blind.noise_variance, rel=0.3)
+    assert informed.noise_variance != blind.noise_variance
+    np.testing.assert_array_equal(informed.weights, blind.weights)

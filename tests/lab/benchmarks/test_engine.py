@@ -1,0 +1,62 @@
+"""The engine's benchmark, but for what the peers do in it."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from benchmarks import command
+from benchmarks.engine import run
+from benchmarks.engine.ours import Ours
+from benchmarks.engine.problems import Problem
+
+SMALL = Problem(60, 3, 5)
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """Numbers in the place of measurements."""
+    milliseconds = {"rio-uq": 2.0, "roofline": 1.0, "GPflow SGPR": 5.0}
+    row = {"milliseconds": milliseconds, "roofline_share": 0.5, "bounds": {"rio-uq": -7.25}, "failures": {"A": "died"}}
+    ends = {"level": -3.0, "peer_seconds": 4.0, "seconds": 0.5, "peer_bound": -3.0, "bound": -2.0}
+    monkeypatch.setattr(run, "evaluations", lambda *_: row)
+    monkeypatch.setattr(
+        run, "fit", lambda problem, peer, *_: ends if peer == run.PEERS[0] else {"error": "out of memory"}
+    )
+    monkeypatch.setattr(run, "predictions", lambda *_: {"seconds": {"rio-uq": 1.0, "B": 3.0}, "failures": {}})
+    monkeypatch.setattr(run, "memory", lambda *_: {"mib": 12.0})
+
+
+def test_measurements_are_stored_once_and_shown(measured, tmp_path):
+    results, output = tmp_path / "result.jsonl", tmp_path / "page.md"
+    arguments = ["run", "--quick", "--peers-python", sys.executable, "--results", str(results)]
+    command.main("engine", [*arguments, "--only", "fit"])
+    command.main("engine", arguments)
+    rows = [json.loads(line) for line in results.read_text().splitlines()]
+    assert [row["task"]["part"] for row in rows] == ["fit"] * 3 + ["evaluate"] * 2 + ["predict"] * 2 + ["memory"]
+    command.main("engine", arguments)
+    assert len(results.read_text().splitlines()) == len(rows)
+    command.main("engine", ["page", "--results", str(results), "-o", str(output)])
+    cells = [line.strip("| ").split(" | ")[1:] for line in output.read_text().splitlines() if line.startswith("| n =")]
+    assert ["GPflow SGPR", "5.00", "2.5×"] in [line[:3] for line in cells]
+    assert ["GPflow SGPR", "-3.0", "4.00", "0.50", "8.0×", "-3.0", "-2.0"] in cells
+    assert "12 MiB" in output.read_text()
+
+
+def test_a_fit_climbs_and_a_prediction_takes_time():
+    ours = Ours(SMALL)
+    trace = ours.fit(3)
+    assert trace[0][1] == pytest.approx(ours.evaluate())
+    assert max(bound for _, bound in trace) > trace[0][1]
+    assert ours.predict(10) > 0.0
+    again = Ours(SMALL).evaluate()
+    np.testing.assert_equal(ours.evaluate(), again)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
+def test_memory_of_an_evaluation():
+    sizes = [str(size) for size in (SMALL.n, SMALL.d, SMALL.m)]
+    shown = subprocess.run([sys.executable, "-m", "benchmarks.engine.ours", *sizes], capture_output=True, text=True)
+    assert float(shown.stdout) >= 0.0
