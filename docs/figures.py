@@ -44,7 +44,7 @@ def slope(X: np.ndarray) -> np.ndarray:
 def residuals() -> Figure:
     """A model, its residuals, and the two together."""
     X, y = wave(50, seed=0)
-    rio = RIORegressor(slope, random_state=0, noise="constant").fit(X, y)
+    rio = RIORegressor(slope, random_state=0, noise="constant").fit(X, y, held_out=True)
     grid = np.linspace(-1.0, 11.0, 300)[:, None]
     correction, std = rio.predict_residual(grid, return_std=True)
     figure, (first, second, third) = panels(3)
@@ -77,7 +77,7 @@ def input_and_output() -> Figure:
 
     y_pred = model(X)
     y = np.minimum(y_pred, 1.0) + 0.5 * np.sin(3.0 * X[:, 2]) + 0.1 * rng.normal(size=250)
-    rio = RIORegressor(model, random_state=0).fit(X, y)
+    rio = RIORegressor(model, random_state=0).fit(X, y, held_out=True)
     parts = rio.decompose(X)
     figure, (first, second, third) = panels(3, sharey=True)
     first.plot(y_pred, y - y_pred, "o", ms=3.0, color=GREY)
@@ -95,7 +95,7 @@ def two_parts_of_the_error_bar() -> Figure:
     rng = np.random.default_rng(1)
     x = np.sort(np.concatenate([rng.uniform(0.0, 4.0, 150), rng.uniform(6.5, 10.0, 150)]))
     y = np.sin(x) + (0.05 + 0.06 * x) * rng.normal(size=300)
-    rio = RIORegressor(lambda X: 0.0 * X[:, 0], random_state=0).fit(x[:, None], y)
+    rio = RIORegressor(lambda X: 0.0 * X[:, 0], random_state=0).fit(x[:, None], y, held_out=True)
     grid = np.linspace(0.0, 10.0, 300)[:, None]
     mean, std = rio.predict(grid, return_std=True)
     _, latent = rio.predict(grid, return_std=True, include_noise=False)
@@ -122,7 +122,7 @@ def trust() -> Figure:
     sizes = np.array([0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0])
     found = []
     for size in sizes:
-        rio = RIORegressor(random_state=0, noise="constant").fit(X, y, y_pred=known + size * garbage)
+        rio = RIORegressor(random_state=0, noise="constant").fit(X, y, y_pred=known + size * garbage, held_out=True)
         found.append((rio.trust_, rio.trust_std_))
     values, stds = np.array(found).T
     figure, (ax,) = panels(1, height=3.4)

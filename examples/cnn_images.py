@@ -53,7 +53,7 @@ def main() -> Comparison:
     model = torch_model(network)
 
     features = layer(network, "body.4", pool="max")
-    rio = RIORegressor(model, features=features, random_state=0).fit(images, radius)
+    rio = RIORegressor(model, features=features, random_state=0).fit(images, radius, held_out=True)
     mean, std = rio.predict(new_images, return_std=True)
     return compare("convolutional network", new_radius, model.predict(new_images), mean, std)
 

@@ -26,7 +26,7 @@ def main() -> list[Comparison]:
     # A trained Booster is used as it is. RIO gets rows that it has not seen.
     X_seen, X_fresh, y_seen, y_fresh = train_test_split(X_train, y_train, random_state=0)
     booster = lightgbm.train({"verbose": -1, "num_threads": 1}, lightgbm.Dataset(X_seen, y_seen), 100)
-    rio = RIORegressor(booster, random_state=0).fit(X_fresh, y_fresh)
+    rio = RIORegressor(booster, random_state=0).fit(X_fresh, y_fresh, held_out=True)
     trained = compare("Booster", y_test, booster.predict(X_test), *rio.predict(X_test, return_std=True))
     return [regressor, trained]
 

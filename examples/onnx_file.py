@@ -35,7 +35,7 @@ def main() -> Comparison:
         save_network(X_train, y_train, path)
         model = onnx_model(path)
 
-    rio = RIORegressor(model, random_state=0).fit(X_train, y_train)
+    rio = RIORegressor(model, residuals="in-sample", random_state=0).fit(X_train, y_train)
     mean, std = rio.predict(X_test, return_std=True)
     return compare("ONNX file", y_test, model.predict(X_test), mean, std)
 

@@ -29,11 +29,11 @@ def small_angle(X: np.ndarray) -> np.ndarray:
 def main() -> list[Comparison]:
     X_train, X_test, y_train, y_test = train_test_split(*swings(), random_state=0)
 
-    rio = RIORegressor(small_angle, random_state=0).fit(X_train, y_train)
+    rio = RIORegressor(small_angle, random_state=0).fit(X_train, y_train, held_out=True)
     function = compare("formula", y_test, small_angle(X_test), *rio.predict(X_test, return_std=True))
 
     forecast_train, forecast_test = small_angle(X_train), small_angle(X_test)  # as they might come from a file
-    rio = RIORegressor(random_state=0).fit(X_train, y_train, y_pred=forecast_train)
+    rio = RIORegressor(random_state=0).fit(X_train, y_train, y_pred=forecast_train, held_out=True)
     mean, std = rio.predict(X_test, y_pred=forecast_test, return_std=True)
     return [function, compare("column of forecasts", y_test, forecast_test, mean, std)]
 

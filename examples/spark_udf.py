@@ -95,7 +95,7 @@ def run(session: SparkSession, path: Path) -> pd.DataFrame:
     frame = rows(2500)
     session.createDataFrame(frame).write.parquet(str(path))
     model = LinearRegression().fit(frame[["a", "b"]], frame["y"])
-    rio = RIORegressor(model, n_inducing=30, noise="constant", random_state=0).fit(path, "y")
+    rio = RIORegressor(model, n_inducing=30, noise="constant", random_state=0).fit(path, "y", held_out=True)
     predict = as_udf(session, rio)
     table = session.read.parquet(str(path))
     return table.select("y", predict(struct("a", "b")).alias("rio")).select("y", "rio.*").toArrow().to_pandas()

@@ -17,7 +17,7 @@ def main() -> Comparison:
     X_train, X_test, y_train, y_test = train_test_split(*flats(), random_state=0)
     results = formula.ols("price ~ size + C(town)", X_train.assign(price=y_train)).fit()
 
-    rio = RIORegressor(results, features=encoder(), random_state=0).fit(X_train, y_train)
+    rio = RIORegressor(results, features=encoder(), residuals="in-sample", random_state=0).fit(X_train, y_train)
     mean, std = rio.predict(X_test, return_std=True)
     return compare("least squares", y_test, results.predict(X_test), mean, std)
 

@@ -33,7 +33,7 @@ def main() -> Comparison:
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=200, random_state=0)
     model = torch_model(trained(X_train, y_train), batch_size=256)
 
-    rio = RIORegressor(model, random_state=0).fit(X_train, y_train)
+    rio = RIORegressor(model, residuals="in-sample", random_state=0).fit(X_train, y_train)  # as in the paper
     mean, std = rio.predict(X_test, return_std=True)
     return compare("PyTorch module", y_test, model.predict(X_test), mean, std)
 

@@ -26,7 +26,7 @@ def main() -> list[Comparison]:
     # A trained Booster takes a DMatrix; its method inplace_predict takes X. RIO gets rows the Booster has not seen.
     X_seen, X_fresh, y_seen, y_fresh = train_test_split(X_train, y_train, random_state=0)
     booster = xgboost.train({"max_depth": 4, "nthread": 1}, xgboost.DMatrix(X_seen, y_seen), 100)
-    rio = RIORegressor(booster.inplace_predict, random_state=0).fit(X_fresh, y_fresh)
+    rio = RIORegressor(booster.inplace_predict, random_state=0).fit(X_fresh, y_fresh, held_out=True)
     trained = compare("Booster", y_test, booster.inplace_predict(X_test), *rio.predict(X_test, return_std=True))
     return [regressor, trained]
 

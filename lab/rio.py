@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from rio_uq import RIORegressor
+from rio_uq.models.base import needs_fit
 
 QUICK_TRAINING: dict[str, Any] = {"starts": "rio"}
 """One start of the optimiser: for measurements of cost, where the best of several optima does not matter."""
@@ -31,6 +32,8 @@ def regressor(
         Further options of RIORegressor.
     """
     options |= {} if training is None else {"training": dict(training)}
+    if not needs_fit(model):  # which rows a network has seen is part of an experiment, and nothing to be found out
+        options.setdefault("residuals", "in-sample")
     return RIORegressor(model, **options) if variant is None else RIORegressor.paper(model, variant=variant, **options)
 
 

@@ -206,7 +206,7 @@ def test_inducing_points(inducing, model, friedman, rng):
         "tol": 1e-3,
         "random_state": 0,
     }
-    rio = RIORegressor(model, **options).fit(*friedman)
+    rio = RIORegressor(model, residuals="in-sample", **options).fit(*friedman)
     assert rio.n_inducing_ == 10
     assert metrics.rmse(friedman[1], rio.predict(friedman[0])) < metrics.rmse(friedman[1], model.predict(friedman[0]))
 
@@ -339,3 +339,42 @@ def test_learning_from_batches_of_rows(friedman):
     assert ((mean - y[100:]) / std).std() < 1.8
     bound = rio.bound_
     assert rio.partial_fit(X[100:], y[100:]).bound_ != bound
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_of_a_frame_by_name(library, friedman):
+    """As those of a Parquet file."""
+    frames = pytest.importorskip(library)
+    X, y = friedman
+    names = ["a", "b", "c", "d"]
+    table = dict(zip(names, X.T, strict=True))
+    whole = frames.DataFrame(
+        {**table, "price": y, "guess": X[:, 0], "weight": 1.0 + (y > 0.0), "kind": ["u", "v"] * 60}
+    )
+    options = {"random_state": 0, "tol": 1e-2, "noise": "constant"}
+    rio = RIORegressor(**options).fit(whole[[*names, "price", "guess"]], "price", y_pred="guess")
+    usual = RIORegressor(**options).fit(frames.DataFrame(table), y, y_pred=X[:, 0])
+    assert rio.feature_names_in_.tolist() == names
+    expected = usual.predict(frames.DataFrame(table), y_pred=X[:, 0])
+    np.testing.assert_array_equal(rio.predict(whole, y_pred="guess"), expected)
+    assert rio.score(whole, y, y_pred="guess") == usual.score(frames.DataFrame(table), y, y_pred=X[:, 0])
+    rio.calibrate(whole, "price", method="variance", y_pred="guess", groups="kind")
+    assert rio.calibration_.groups == ("u", "v")
+    labels = ["u", "v"] * 60  # a list of texts is not a list of columns where labels are meant
+    for groups in ("kind", labels):
+        _, std = rio.predict(whole, y_pred="guess", groups=groups, return_std=True)
+        assert std.shape == (120,)
+    with pytest.raises(ValueError, match=r"X has no column 'prize': its columns are 'a'"):
+        rio.fit(whole, "prize")
+    with pytest.raises(ValueError, match="'price' is y, and cannot be a column of X too"):
+        RIORegressor(Named(whole.columns), **options).fit(whole, "price")
+
+
+class Named:
+    """A fitted model that has seen columns of these names."""
+
+    def __init__(self, names):
+        self.feature_names_in_ = np.array(list(names), dtype=object)
+
+    def predict(self, X):
+        return np.zeros(len(X))

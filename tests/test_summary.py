@@ -1,5 +1,6 @@
 """What a summary says is true."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -10,9 +11,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from rio_uq import RIORegressor
+from rio_uq import RIORegressor, load
 from rio_uq.rows.kept import FEWEST_ROWS, MOST_NUMBERS, MOST_ROWS, keep_rows
-from rio_uq.summary import Band, worst_bands
+from rio_uq.summary import Band, without_shared_slope, worst_bands
 
 FAST = {"random_state": 0, "tol": 1e-4}
 
@@ -39,13 +40,46 @@ def test_shares_of_variance_add_up_to_the_residuals(rio, table):
     summary = rio.summary()
     assert sum(summary.shares) == pytest.approx(1.0)
     assert min(summary.shares) >= 0.0
-    assert summary.residual_std == pytest.approx(np.std(y - X["a"]), rel=0.05)
     assert summary.noise_std == pytest.approx(np.sqrt(rio.noise_variance_))
-    assert summary.shares.noise == pytest.approx(rio.noise_variance_ / summary.residual_std**2)
     _, latent = rio.predict(X, return_std=True, include_noise=False)
-    assert summary.shares.unsettled == pytest.approx(np.mean(latent**2) / summary.residual_std**2)
-    learnt = summary.shares.input + summary.shares.output
-    assert learnt == pytest.approx(np.var(rio.predict_residual(X)) / summary.residual_std**2)
+    parts = [np.var(rio.predict_residual(X)), np.mean(latent**2), rio.noise_variance_]
+    shares = [summary.shares.input + summary.shares.output, summary.shares.unsettled, summary.shares.noise]
+    np.testing.assert_allclose(shares, np.array(parts) / np.sum(parts))
+    assert np.sum(parts) == pytest.approx(np.var(y - X["a"]), rel=0.1)
+
+
+@pytest.mark.parametrize("features", [None, ["b"], ["c"], []])
+def test_the_standard_deviation_of_residuals_is_what_it_says(features, table):
+    X, y = table
+    options = {"kernel": "output"} if features == [] else {"features": features}
+    rio = RIORegressor(first_column, **options, **FAST).fit(X[:150], y[:150])
+    residual = y - X["a"]
+    assert rio.summary().residual_std == pytest.approx(np.std(residual[:150]))
+    assert rio.summary(X[150:]).residual_std == pytest.approx(np.std(residual[:150]))
+    assert rio.partial_fit(X[150:], y[150:]).summary().residual_std == pytest.approx(np.std(residual))
+
+
+def test_weights_count_in_the_standard_deviation_of_residuals(table):
+    X, y = table
+    weight = np.where(X["b"] > 0.5, 2.0, 1.0)
+    summary = RIORegressor(first_column, **FAST).fit(X, y, sample_weight=weight).summary()
+    assert summary.residual_std == pytest.approx(np.sqrt(np.cov(y - X["a"], aweights=weight, ddof=0)))
+
+
+def test_a_file_keeps_the_standard_deviation_of_residuals(rio, tmp_path):
+    rio.save(tmp_path / "model.rio")
+    assert load(tmp_path / "model.rio", estimator=first_column).summary().residual_std == rio.summary().residual_std
+
+
+def test_parts_that_cancel_are_shown_without_the_slope_they_share(rng):
+    y_pred = rng.normal(size=(300, 1))
+    wave, other = np.sin(4.0 * y_pred), rng.normal(size=(300, 1))
+    shown = without_shared_slope(other + 50.0 * y_pred, wave - 49.5 * y_pred, y_pred)
+    np.testing.assert_allclose(shown[0] + shown[1], other + wave + 0.5 * y_pred, atol=1e-9)
+    assert np.std(shown[0]) < 1.1
+    assert np.std(shown[1]) < 1.3
+    apart = without_shared_slope(other, wave, y_pred)
+    np.testing.assert_array_equal(apart[0], other)
 
 
 def test_what_depends_on_a_feature_is_the_input_part(rio):
@@ -79,8 +113,9 @@ def test_one_kernel_gets_the_whole_correction(table):
             rio = RIORegressor(first_column, kernel=kernel, target=target, **FAST).fit(*table)
             shares = rio.summary().shares
             assert getattr(shares, other) == 0.0
-            whole = np.var(rio.predict_residual(X)) / rio.summary().residual_std ** 2
-            assert getattr(shares, kernel) == pytest.approx(whole)
+            _, std = rio.predict(X, return_std=True)
+            learnt = np.var(rio.predict_residual(X))
+            assert getattr(shares, kernel) == pytest.approx(learnt / (learnt + np.mean(std**2)))
     assert "does not look at features" in str(rio.summary())
 
 
@@ -170,7 +205,7 @@ def test_where_the_model_errs(rng):
         (Band("age", -np.inf, 30.0, 0.5, 1234.5, 1300.0), "predictions where age is up to 30 are too low by 1,230 on"),
         (
             Band("age", 30.0, 40.0, 0.5, 0.1, 3.0),
-            "age is between 30 and 40 are off by 3 on average, in both directions",
+            "age is between 30 and 40 are corrected by 3 on average, in both directions",
         ),
         (Band("sex", 1.0, 1.0, 0.5, 2e-9, 2e-9), "predictions where sex is 1 are too low by 2e-09 on average"),
         (Band("sex", 0.0, 0.0, 0.5, 0.0, 0.0), "predictions where sex is 0 are not corrected"),
@@ -284,7 +319,7 @@ def test_several_outputs(table):
 def test_few_rows_are_kept(rng):
     features, y_pred = rng.normal(size=(5000, 2)), rng.normal(size=(5000, 1))
     used = np.arange(10, 5000)
-    known = keep_rows(features, y_pred, None, used, rng)
+    known = keep_rows(features, y_pred, y_pred, None, used, rng)
     assert len(known.features) == MOST_ROWS
     assert known.n_fitted == 4990
     kept = np.isin(features[:, 0], known.features[:, 0])
@@ -292,10 +327,18 @@ def test_few_rows_are_kept(rng):
     assert not kept[:10].any()
     assert kept[:2500].mean() == pytest.approx(0.4, abs=0.05)
     for n_columns, n_rows in ((999, 1000), (50_000, FEWEST_ROWS)):
-        wide = keep_rows(np.empty((1500, n_columns), dtype=np.float16), np.zeros((1500, 1)), None, np.arange(1500), rng)
+        zeros, wide_features = np.zeros((1500, 1)), np.empty((1500, n_columns), dtype=np.float16)
+        wide = keep_rows(wide_features, zeros, zeros, None, np.arange(1500), rng)
         assert len(wide.features) == n_rows
         assert n_rows == FEWEST_ROWS or wide.features.size <= MOST_NUMBERS
     weight = rng.uniform(size=50)
-    few = keep_rows(features[:50], y_pred[:50], weight, used[:40], rng)
+    few = keep_rows(features[:50], y_pred[:50], y_pred[:50], weight, used[:40], rng)
     np.testing.assert_array_equal(few.features, features[10:50])
     np.testing.assert_array_equal(few.weight, weight[10:])
+
+
+def test_it_is_about_the_fit_and_not_about_parameters_that_were_set_since(fitted_rio):
+    rio = copy.copy(fitted_rio)
+    rio.set_params(ard=False, noise="constant")
+    assert str(rio.summary()) == str(fitted_rio.summary())
+    assert rio.summary().has_ard

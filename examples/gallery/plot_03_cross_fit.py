@@ -16,7 +16,7 @@ from rio_uq import RIORegressor, metrics, plots
 X_train, X_test, y_train, y_test = train_test_split(*load_diabetes(return_X_y=True), random_state=0)
 forest = RandomForestRegressor(100, random_state=0).fit(X_train, y_train)
 
-in_sample = RIORegressor(forest, random_state=0).fit(X_train, y_train)
+in_sample = RIORegressor(forest, residuals="in-sample", random_state=0).fit(X_train, y_train)
 cross_fit = RIORegressor(forest, residuals="cross-fit", random_state=0).fit(X_train, y_train)
 
 for name, rio in (("in-sample", in_sample), ("cross-fit", cross_fit)):

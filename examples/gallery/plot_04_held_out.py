@@ -36,8 +36,10 @@ print(
 # Fitted to its training rows alone, fitted to all rows without a word, and with the validation rows named:
 
 fits = {
-    "training rows only": RIORegressor(model, random_state=0).fit(X_known[~is_validation], y_known[~is_validation]),
-    "all rows": RIORegressor(model, random_state=0).fit(X_known, y_known),
+    "training rows only": RIORegressor(model, residuals="in-sample", random_state=0).fit(
+        X_known[~is_validation], y_known[~is_validation]
+    ),
+    "all rows": RIORegressor(model, residuals="in-sample", random_state=0).fit(X_known, y_known),
     "held_out named": RIORegressor(model, random_state=0).fit(X_known, y_known, held_out=is_validation),
 }
 _, ax = plt.subplots(figsize=(5.2, 5), layout="constrained")

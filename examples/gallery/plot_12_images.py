@@ -32,7 +32,7 @@ def last_hidden_layer(X):
 
 print(f"network: RMSE {metrics.rmse(y_test, network.predict(X_test)):.3f}")
 for name, features in (("pixels", None), ("layer", last_hidden_layer)):
-    rio = RIORegressor(network, features=features, random_state=0).fit(X_train, y_train)
+    rio = RIORegressor(network, features=features, residuals="in-sample", random_state=0).fit(X_train, y_train)
     mean, std = rio.predict(X_test, return_std=True)
     print(f"RIO on the {name}: RMSE {metrics.rmse(y_test, mean):.3f}, NLPD {metrics.nlpd(y_test, mean, std):.3f}")
 

@@ -18,7 +18,7 @@ train, test = train_test_split(table, test_size=0.4, random_state=0)
 columns = ["sepal length", "sepal width"]
 
 rio = RIORegressor(random_state=0)
-rio.fit(train[columns], train["petal length"], y_pred=train["rule of thumb"])
+rio.fit(train[columns], train["petal length"], y_pred=train["rule of thumb"], held_out=True)
 mean, std = rio.predict(test[columns], y_pred=test["rule of thumb"], return_std=True)
 
 print(f"RMSE of the rule {metrics.rmse(test['petal length'], test['rule of thumb']):.2f}")

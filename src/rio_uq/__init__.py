@@ -8,12 +8,15 @@ from rio_uq._base.version import __version__ as __version__
 if TYPE_CHECKING:
     from rio_uq import features, metrics, mlflow, models, onnx, plots, report, rows
     from rio_uq._base.errors import FormatError
+    from rio_uq._base.warnings import ReusedRowsWarning, SeenRowsWarning
     from rio_uq.options import Training
     from rio_uq.regressor import RIORegressor, load
 
 __all__ = [
     "FormatError",
     "RIORegressor",
+    "ReusedRowsWarning",
+    "SeenRowsWarning",
     "Training",
     "features",
     "load",
@@ -27,7 +30,14 @@ __all__ = [
 ]
 
 
-_HOMES = {"FormatError": "_base.errors", "RIORegressor": "regressor", "Training": "options", "load": "regressor"}
+_HOMES = {
+    "FormatError": "_base.errors",
+    "ReusedRowsWarning": "_base.warnings",
+    "SeenRowsWarning": "_base.warnings",
+    "RIORegressor": "regressor",
+    "Training": "options",
+    "load": "regressor",
+}
 
 
 def __getattr__(name: str) -> Any:

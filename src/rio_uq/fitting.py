@@ -15,26 +15,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import indexable
 from sklearn.utils.validation import _num_samples, validate_data
 
 from rio_uq._base.array import Array
 from rio_uq._base.checks import check_held_out, check_target, check_weight
+from rio_uq.calibration.shape import fit_shape
 from rio_uq.features.extractors import Extractor, extractor
-from rio_uq.fitted import Fitted, model_predictions
+from rio_uq.fitted import Fitted, LeaveOneOut, model_predictions
 from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.problem import Problem
-from rio_uq.gp.residual import KernelChoice, fit_residual_gp
+from rio_uq.gp.residual import KernelChoice, LeftOut, fit_residual_gp
 from rio_uq.models import base as base_model
-from rio_uq.models.cross_fitting import FoldAverage, check_groups_unused, is_cross_fit, make_folds, out_of_fold
-from rio_uq.options import Options, training_settings
+from rio_uq.models.residuals import TrainingRows, choose_residuals, without_copies_of_seen_rows
+from rio_uq.options import OptionError, Options, training_settings
 from rio_uq.rows.contract import ROW_ERRORS, Part, Source
 from rio_uq.rows.examples import example_rows
 from rio_uq.rows.kept import MOST_ROWS, KeptRows, keep_more, keep_rows
 
 
-def fit(source: Source, options: Options) -> Fitted:
+def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fitted:
     """Fit the GP to the residuals of the model, and first the model itself if it needs it.
 
     Parameters
@@ -42,9 +42,11 @@ def fit(source: Source, options: Options) -> Fitted:
     source : Source
         Rows with outcomes.
     options : Options
+    held_out : bool or None
+        Whether the model has seen none of the rows, or all of them; None where nobody says, or the source has a mask.
     """
     if source.is_in_memory:
-        return _fit_rows(source.take(np.arange(source.n_rows)), options)
+        return _fit_rows(source.take(np.arange(source.n_rows)), options, held_out)
     n_drawn = min(options.training.sample_rows, source.n_rows)
     is_sample = n_drawn < source.n_rows
     if is_sample:
@@ -57,14 +59,16 @@ def fit(source: Source, options: Options) -> Fitted:
             "weight, or set a larger sample_rows"
         )
     try:
-        fitted = _fit_rows(sample, options)
+        fitted = _fit_rows(sample, options, held_out, in_parts=is_sample)
+    except OptionError:
+        raise
     except ROW_ERRORS:
         source.total(_check_part, _Checks.of(sample, options))  # it says where the rows are, if they are the reason
         raise
     if not is_sample:
         return fitted
-    sums = source.total(partial(_sums_of_part, _walk_options(options, source)), fitted)
-    return replace(fitted, gp=fitted.gp.of_sums(sums), kept=replace(fitted.kept, n_fitted=source.n_rows))
+    total = source.total(partial(_sums_of_part, _walk_options(options, source)), fitted)
+    return replace(fitted, gp=fitted.gp.of_sums(total.sums), kept=replace(fitted.kept, n_fitted=total.n_rows), loo=None)
 
 
 def partial_fit(fitted: Fitted, source: Source, options: Options) -> Fitted:
@@ -73,46 +77,57 @@ def partial_fit(fitted: Fitted, source: Source, options: Options) -> Fitted:
         new = _new_rows(fitted, source.take(np.arange(source.n_rows)))
         gp, n_new = fitted.gp.with_rows(new, _walk_options(options, source)), len(new.features)
     else:
-        sums = fitted.gp.sums.plus(source.total(partial(_sums_of_part, _walk_options(options, source)), fitted))
+        total = source.total(partial(_sums_of_part, _walk_options(options, source)), fitted)
+        if not total.n_rows:
+            raise ValueError("sample_weight has to be more than zero in at least one row")
         some = source.take(_draw(source.n_rows, min(MOST_ROWS, source.n_rows), options))
-        gp, new, n_new = fitted.gp.of_sums(sums), _new_rows(fitted, some, is_part=True), source.n_rows
+        gp, n_new = fitted.gp.of_sums(fitted.gp.sums.plus(total.sums)), total.n_rows
+        new = _new_rows(fitted, some, is_part=True)
     weight = np.ones(len(new.features)) if new.weight is None else new.weight
-    added = KeptRows(new.features, new.y_pred, weight, n_new)
-    return replace(fitted, gp=gp, kept=keep_more(fitted.kept, added, options.new_seed()), calibration=None)
+    outcome = new.targets + fitted.base(new.y_pred)
+    added = KeptRows(new.features, new.y_pred, outcome, weight, n_new)
+    kept = keep_more(fitted.kept, added, options.new_seed())
+    return replace(fitted, gp=gp, kept=kept, calibration=None, loo=None)
 
 
-def _fit_rows(part: Part, options: Options) -> Fitted:
-    """Fit to rows in memory."""
+def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: bool = False) -> Fitted:
+    """Fit to rows in memory, which may be a sample of more that are read in parts."""
     X, n_rows = part.X, _num_samples(part.X)
     n_features_in, feature_names_in = _columns_of(X)
     y = check_target(part.y, n_rows)
     weight = check_weight(part.sample_weight, n_rows)
-    held_out = check_held_out(part.held_out, n_rows)
+    unseen = check_held_out(part.held_out if held_out is None else held_out, n_rows)
     rng = options.new_rng()
-    extract = None if options.kernel == "output" else extractor(options.features, X, y)
+    extract = None if options.kernel == "output" else extractor(options.features, X, y, options.estimator)
     features = np.empty((n_rows, 0)) if extract is None else extract(X)
-    n_outputs = 1 if y.ndim == 1 else y.shape[1]
-    n_counted = n_rows if weight is None else int(np.count_nonzero(weight))
-    if is_cross_fit(options.residuals, options.cv, options.estimator, n_counted, part.y_pred, held_out):
-        model, y_pred = _cross_fit(X, y, weight, features, part.groups, options, rng)
-    else:
-        check_groups_unused(part.groups)
-        model = base_model.fitted(options.estimator, X, y, weight)
-        y_pred = model_predictions(model, X, part.y_pred, n_outputs)
+    if isinstance(unseen, np.ndarray):
+        unseen = without_copies_of_seen_rows(unseen, features, y)
+    chosen = choose_residuals(
+        options.estimator,
+        TrainingRows(X, y, weight, features, part.y_pred, unseen, part.groups, options.fit_params),
+        residuals=options.residuals,
+        cv=options.cv,
+        combine=options.combine,
+        uses_model=options.is_residual or options.kernel != "input",
+        in_parts=in_parts,
+        rng=rng,
+        verbose=bool(options.verbose),
+    )
+    model, y_pred = chosen.model, chosen.y_pred
     used = np.isfinite(y_pred).all(axis=1) & (True if weight is None else weight > 0.0)
     target = y.reshape(n_rows, -1) - y_pred if options.is_residual else y.reshape(n_rows, -1)
     training = options.training
-    gp = fit_residual_gp(
+    gp, left_out = fit_residual_gp(
         Problem(
             features[used],
             y_pred[used],
             target[used],
             None if weight is None else weight[used],
             options.is_residual,
-            None if held_out is None else held_out[used],
+            unseen[used] if isinstance(unseen, np.ndarray) else None,
         ),
         KernelChoice(options.kernel, options.input_kernel, options.output_kernel, options.ard),
-        training_settings(options, features.shape[1], n_outputs),
+        training_settings(options, features.shape[1], y_pred.shape[1]),
         standardize_output=training.standardize_output,
         starts=training.starts,
         n_restarts=training.n_restarts,
@@ -121,16 +136,30 @@ def _fit_rows(part: Part, options: Options) -> Fitted:
         walk_options=_walk_options(options),
         rng=rng,
     )
+    if chosen.choice.kind == "in-sample" and chosen.choice.rows == "fitted here" and used.sum() > 1:
+        # Residuals of a model that was fitted to two or three rows are those of a curve through these points.
+        gp = gp.with_noise_of_at_least(np.var(y.reshape(n_rows, -1)[used], axis=0, ddof=1))
     return Fitted(
         model=model,
         extract=extract,
         gp=gp,
         y_shape=y.shape[1:],
-        kept=keep_rows(features, y_pred, weight, np.flatnonzero(used), rng),
+        kept=keep_rows(features, y_pred, y.reshape(n_rows, -1), weight, np.flatnonzero(used), rng),
         example=example_rows(X),
         n_features_in=n_features_in,
         feature_names_in=feature_names_in,
+        residuals=chosen.choice,
+        loo=_leave_one_out(left_out, y, np.flatnonzero(used)),
+        shape=fit_shape(left_out.scores, left_out.weight, options.distribution),
     )
+
+
+def _leave_one_out(left_out: LeftOut, y: Array, used: NDArray[np.intp]) -> LeaveOneOut:
+    """In the order of y; NaN for rows without a weight or without a prediction."""
+    residual, std, z = (np.full((len(y), left_out.std.shape[1]), np.nan) for _ in range(3))
+    for values, of_distinct in zip((residual, std, z), (left_out.residual, left_out.std, left_out.scores), strict=True):
+        values[used] = left_out.of_rows(of_distinct)
+    return LeaveOneOut(*(values.reshape(y.shape) for values in (y.reshape(residual.shape) - residual, std, z)))
 
 
 def _columns_of(X: Any) -> tuple[int | None, tuple[str, ...] | None]:
@@ -139,24 +168,6 @@ def _columns_of(X: Any) -> tuple[int | None, tuple[str, ...] | None]:
     validate_data(seen, X, reset=True, skip_check_array=True)
     names = getattr(seen, "feature_names_in_", None)
     return getattr(seen, "n_features_in_", None), None if names is None else tuple(names.tolist())
-
-
-def _cross_fit(
-    X: Any,
-    y: Array,
-    weight: Array | None,
-    features: Array,
-    groups: Any,
-    options: Options,
-    rng: np.random.Generator,
-) -> tuple[Any, Array]:
-    """The model that predicts new rows, and out-of-fold predictions (n, q), NaN for rows that no fold predicts."""
-    (X,) = indexable(X)
-    folds = make_folds(options.cv, X, y, features, groups, weight, rng)
-    out = out_of_fold(options.estimator, X, y, weight, folds)
-    if options.combine == "average":
-        return FoldAverage(out.models), out.prediction
-    return base_model.fitted(options.estimator, X, y, weight), out.prediction
 
 
 def _walk_options(options: Options, source: Source | None = None) -> dict[str, Any]:
@@ -176,8 +187,19 @@ def _new_rows(fitted: Fitted, part: Part, *, is_part: bool = False) -> Problem:
     return problem if weight is None else problem.subset(weight > 0.0)
 
 
-def _sums_of_part(walk_options: dict[str, Any], fitted: Fitted, part: Part) -> Sums:
-    return fitted.gp.sums_of(_new_rows(fitted, part, is_part=True), walk_options)
+class _Total(NamedTuple):
+    """The sums of the GP over rows, and how many there were with a positive weight."""
+
+    sums: Sums
+    n_rows: int
+
+    def plus(self, other: _Total) -> _Total:
+        return _Total(self.sums.plus(other.sums), self.n_rows + other.n_rows)
+
+
+def _sums_of_part(walk_options: dict[str, Any], fitted: Fitted, part: Part) -> _Total:
+    new = _new_rows(fitted, part, is_part=True)
+    return _Total(fitted.gp.sums_of(new, walk_options), len(new.features))
 
 
 def _draw(n_rows: int, n_drawn: int, options: Options) -> NDArray[np.intp]:
@@ -209,7 +231,7 @@ class _Checks(NamedTuple):
         extract = None
         if options.kernel != "output":
             with suppress(*ROW_ERRORS):
-                extract = extractor(options.features, sample.X, sample.y)
+                extract = extractor(options.features, sample.X, sample.y, options.estimator)
         return cls(extract, options.estimator, not base_model.needs_fit(options.estimator))
 
 
@@ -223,6 +245,7 @@ def _check_part(checks: _Checks, part: Part) -> _Nothing:
     n_rows = _num_samples(part.X)
     y = check_target(part.y, n_rows)
     check_weight(part.sample_weight, n_rows, may_vanish=True)
+    check_held_out(part.held_out, n_rows)
     if checks.extract is not None:
         checks.extract(part.X)
     if checks.asks_model and (part.y_pred is not None or checks.model is not None):

@@ -1,5 +1,9 @@
 """How good predictions and their error bars are: plain functions of ``(y_true, mean, std)``.
 
+Mean and std are those of normal distributions. Where distributions are not normal, `nlpd`, `crps`, `coverage`,
+`coverage_curve`, `miscalibration_area` and `interval_width` take one object in place of both: ``nlpd(y_true,
+rio.predict_dist(X))``.
+
 Smaller is better, but for `coverage` (nearest to its level is best) and `improvement_ratio`. All of them average
 over rows and over outputs. `scorer` makes a scikit-learn scorer of those that give one number.
 
@@ -18,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,46 +46,67 @@ def mae(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike | None = None) -> flo
     return float(mean_absolute_error(*_arrays(y_true, mean)))
 
 
-def nlpd(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:
-    """Mean negative log predictive density of the outcomes."""
-    return float(row_scores(*_with_std(y_true, mean, std)).log_loss.mean())
+def nlpd(y_true: ArrayLike, mean: Any, std: ArrayLike | None = None) -> float:
+    """Mean negative log predictive density of the outcomes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import stats
+    >>> from rio_uq import metrics
+    >>> y_true, mean, std = np.array([1.0, 2.0]), np.array([1.1, 1.5]), np.array([0.1, 0.5])
+    >>> bool(np.isclose(metrics.nlpd(y_true, stats.norm(mean, std)), metrics.nlpd(y_true, mean, std)))
+    True
+    """
+    outcome, distribution = _distribution(y_true, mean, std)
+    if not hasattr(distribution, "logpdf"):
+        raise TypeError(f"a distribution with a density is needed; got {distribution!r}")
+    return float(-np.mean(distribution.logpdf(outcome)))
 
 
-def crps(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:
+def crps(y_true: ArrayLike, mean: Any, std: ArrayLike | None = None) -> float:
     """Continuous ranked probability score, in the units of y.
 
-    With z = (y − mean)/std it is std (z (2 Φ(z) − 1) + 2 φ(z) − 1/√π).
+    With z = (y − mean)/std it is std (z (2 Φ(z) − 1) + 2 φ(z) − 1/√π) for a normal distribution.
     """
-    return float(row_scores(*_with_std(y_true, mean, std)).crps.mean())
+    outcome, distribution = _distribution(y_true, mean, std)
+    if hasattr(distribution, "crps"):
+        return float(np.mean(distribution.crps(outcome)))
+    if not _is_normal(distribution):
+        raise TypeError(f"mean and std, or a distribution of predict_dist with a density, are needed; got {mean!r}")
+    return float(row_scores(outcome, distribution.mean(), distribution.std()).crps.mean())
 
 
-def coverage(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike, *, confidence_level: float = 0.95) -> float:
+def coverage(y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, confidence_level: float = 0.95) -> float:
     """Share of outcomes inside the central interval of that level."""
     (share,) = coverage_curve(y_true, mean, std, confidence_levels=[confidence_level])
     return float(share)
 
 
 def coverage_curve(
-    y_true: ArrayLike, mean: ArrayLike, std: ArrayLike, *, confidence_levels: ArrayLike = LEVELS
+    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, confidence_levels: ArrayLike = LEVELS
 ) -> Array:
     """Share of outcomes inside the central interval of each level, by default of 1 %, 2 %, … 99 %."""
     levels = np.atleast_1d(check_levels(confidence_levels, "confidence_levels"))
-    outcome, centre, spread = _with_std(y_true, mean, std)
+    outcome, distribution = _distribution(y_true, mean, std)
     # The level of the smallest central interval that holds the outcome.
-    needed = np.abs(2.0 * stats.norm.cdf(outcome, centre, spread) - 1.0).ravel()
+    needed = np.abs(2.0 * distribution.cdf(outcome) - 1.0).ravel()
     return np.asarray((needed[:, None] <= levels).mean(axis=0))
 
 
-def miscalibration_area(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:
+def miscalibration_area(y_true: ArrayLike, mean: Any, std: ArrayLike | None = None) -> float:
     """Mean absolute difference between coverage and level over the levels 1 %, 2 %, … 99 %."""
     return float(np.abs(coverage_curve(y_true, mean, std) - LEVELS).mean())
 
 
-def interval_width(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike, *, confidence_level: float = 0.95) -> float:
+def interval_width(
+    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, confidence_level: float = 0.95
+) -> float:
     """Mean width of the central interval of that level, in the units of y."""
     level = check_levels(confidence_level, "confidence_level")
-    _, _, spread = _with_std(y_true, mean, std)
-    return float(2.0 * stats.norm.ppf(0.5 + 0.5 * level) * spread.mean())
+    _, distribution = _distribution(y_true, mean, std)
+    lower, upper = distribution.interval(level)
+    return float(np.mean(upper - lower))
 
 
 def improvement_ratio(y_true: ArrayLike, mean: ArrayLike, y_pred: ArrayLike) -> float:
@@ -145,12 +170,34 @@ class RowScores(NamedTuple):
     crps: Array
 
 
-def row_scores(y_true: Array, mean: Array, std: Array) -> RowScores:
-    """Scores of normal predictive distributions, row by row; the measures of this module are means of them."""
+class ScoreDensity(Protocol):
+    """A distribution of scores; those of `rio_uq.calibration.shape` are such."""
+
+    @property
+    def std(self) -> float: ...
+
+    def logpdf(self, z: Array) -> Array: ...
+
+    def crps(self, z: Array) -> Array: ...
+
+
+def row_scores(y_true: Array, mean: Array, std: Array, density: ScoreDensity | None = None) -> RowScores:
+    """Scores of predictive distributions, row by row; the measures of this module are means of them.
+
+    Parameters
+    ----------
+    y_true, mean, std : arrays of one shape
+    density : ScoreDensity or None
+        The distribution of which each outcome's is a shifted and scaled one; normal if None.
+    """
     error = y_true - mean
     if not (std > 0.0).all():
         undefined = np.full_like(error, np.nan)
         return RowScores(error**2, np.abs(error), undefined, undefined)
+    if density is not None:
+        spread = std / density.std
+        z = error / spread
+        return RowScores(error**2, np.abs(error), np.log(spread) - density.logpdf(z), spread * density.crps(z))
     z = error / std
     score = std * (z * (2.0 * stats.norm.cdf(z) - 1.0) + 2.0 * stats.norm.pdf(z) - 1.0 / np.sqrt(np.pi))
     return RowScores(error**2, np.abs(error), np.asarray(-stats.norm.logpdf(y_true, mean, std)), np.asarray(score))
@@ -188,9 +235,16 @@ class Measures:
     width: dict[float, float]
 
     @classmethod
-    def of(cls, y_true: Array, mean: Array, std: Array, intervals: Mapping[float, tuple[Array, Array]]) -> Measures:
-        """Of arrays of shape (n,); ``intervals`` has the ends by level."""
-        squared, absolute, log_loss, score = (float(values.mean()) for values in row_scores(y_true, mean, std))
+    def of(
+        cls,
+        y_true: Array,
+        mean: Array,
+        std: Array,
+        intervals: Mapping[float, tuple[Array, Array]],
+        density: ScoreDensity | None = None,
+    ) -> Measures:
+        """Of arrays of shape (n,); ``intervals`` has the ends by level, ``density`` is as in `row_scores`."""
+        squared, absolute, log_loss, score = (float(values.mean()) for values in row_scores(y_true, mean, std, density))
         inside = {level: (low <= y_true) & (y_true <= high) for level, (low, high) in intervals.items()}
         return cls(
             float(np.sqrt(squared)),
@@ -221,7 +275,12 @@ class BeforeAfter:
 
 
 def before_after(
-    y_true: Array, y_pred: Array, mean: Array, std: Array, intervals: Mapping[float, tuple[Array, Array]]
+    y_true: Array,
+    y_pred: Array,
+    mean: Array,
+    std: Array,
+    intervals: Mapping[float, tuple[Array, Array]],
+    density: ScoreDensity | None = None,
 ) -> BeforeAfter:
     """Measures of a model's predictions before correction and after it.
 
@@ -234,6 +293,8 @@ def before_after(
         Outcomes, predictions of the model, corrected predictions and their standard deviations.
     intervals : dict from float to pair of (n,) arrays
         Lower and upper ends of the intervals of corrected predictions, by level.
+    density : ScoreDensity or None
+        The shape of the distribution of outcomes around corrected predictions; normal if None.
 
     Examples
     --------
@@ -246,7 +307,7 @@ def before_after(
     """
     spread = one_error_bar(y_true - y_pred)
     before = Measures.of(y_true, y_pred, spread, normal_intervals(y_pred, spread, intervals))
-    after = Measures.of(y_true, mean, std, intervals)
+    after = Measures.of(y_true, mean, std, intervals, density)
     return BeforeAfter(len(y_true), before, after, improvement_ratio(y_true, mean, y_pred))
 
 
@@ -257,7 +318,8 @@ def scorer(metric: Callable[..., float], **options: Any) -> Callable[[Any, Any, 
     ----------
     metric : callable
         One of this module's functions of (y_true, mean, std), smaller being better. For `coverage` the score is minus
-        its distance from the level.
+        its distance from the level. Those that take a distribution are given that of ``predict_dist``, if it has a
+        density.
     **options
         Further arguments of the metric.
 
@@ -285,11 +347,18 @@ class _Scorer:
     options: dict[str, Any]
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        mean, std = estimator.predict(X, return_std=True)
-        value = float(self.metric(y, mean, std, **self.options))
+        value = float(self.metric(y, *self._answers(estimator, X), **self.options))
         if self.metric is coverage:
             return -abs(value - float(self.options.get("confidence_level", 0.95)))
         return -value
+
+    def _answers(self, estimator: Any, X: Any) -> tuple[Any, ...]:
+        if self.metric in (nlpd, crps, coverage, miscalibration_area, interval_width):
+            distribution = estimator.predict_dist(X) if hasattr(estimator, "predict_dist") else None
+            if hasattr(distribution, "logpdf"):
+                return (distribution,)
+        mean, std = estimator.predict(X, return_std=True)
+        return mean, std
 
 
 def _arrays(y_true: ArrayLike, mean: ArrayLike, **others: ArrayLike) -> list[Array]:
@@ -305,8 +374,18 @@ def _arrays(y_true: ArrayLike, mean: ArrayLike, **others: ArrayLike) -> list[Arr
     return list(arrays.values())
 
 
-def _with_std(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> list[Array]:
-    arrays = _arrays(y_true, mean, std=std)
-    if (arrays[2] <= 0.0).any():
+def _distribution(y_true: ArrayLike, mean: Any, std: ArrayLike | None) -> tuple[Array, Any]:
+    """Outcomes and their distribution: normal with mean and std, or the object that was given in place of both."""
+    is_distribution = hasattr(mean, "cdf")
+    if is_distribution == (std is not None):
+        raise TypeError("give mean and std, or in place of both a distribution such as predict_dist returns")
+    moments: list[Any] = [mean.mean(), mean.std()] if is_distribution else [mean, std]
+    outcome, centre, spread = _arrays(y_true, moments[0], std=moments[1])
+    if (spread <= 0.0).any():
         raise ValueError("std has to be more than zero in every row: a measure of error bars needs error bars")
-    return arrays
+    return outcome, mean if is_distribution else stats.norm(centre, spread)
+
+
+def _is_normal(distribution: Any) -> bool:
+    """Whether it is a frozen `scipy.stats.norm`."""
+    return getattr(getattr(distribution, "dist", None), "name", None) == "norm"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,16 +13,19 @@ from sklearn.utils import check_random_state
 
 from rio_uq._base.checks import check_choice, check_count, check_finite, check_flag, to_numeric
 from rio_uq.gp.inducing import METHODS
+from rio_uq.gp.inference import INFERENCES
 from rio_uq.gp.kernels.terms import FAMILIES
+from rio_uq.gp.noise import NOISES
 from rio_uq.gp.settings import Settings
 
 CHOICES = {
     "target": ("residual", "outcome"),
     "kernel": ("io", "input", "output"),
     "residuals": ("auto", "in-sample", "cross-fit"),
-    "combine": ("refit", "average"),
-    "inference": ("auto", "exact", "sparse", "svgp"),
-    "noise": ("constant", "io"),
+    "combine": ("auto", "refit", "average"),
+    "inference": ("auto", *INFERENCES),
+    "noise": tuple(NOISES),
+    "distribution": ("auto", "normal", "student"),
 }
 TRAINING_CHOICES = {
     "starts": ("auto", "rio", "unit"),
@@ -55,7 +58,7 @@ class Training(BaseEstimator):
     prior : {"weak", "flat"}
         On the logarithms of lengthscales and noise. "weak" settles what the data leave open, which with few rows and
         many features keeps the GP from memorising; "flat" maximises the likelihood alone.
-    inducing : {"greedy", "kmeans", "random", "first"} or array of shape (m, d + q)
+    inducing : {"greedy", "kmeans", "random", "first"} or array of shape (m, d + p)
         How inducing points are chosen, or the points themselves as rows of standardised features and predictions.
     optimize_inducing : bool
         Whether they move with the hyperparameters.
@@ -127,6 +130,7 @@ PAPER_SETTINGS: dict[str, Any] = {
     "inference": "sparse",
     "n_inducing": 50,
     "noise": "constant",
+    "distribution": "normal",
     "max_iter": 1000,
     "tol": 2.2e-9,  # SciPy's default for L-BFGS-B
 }
@@ -151,9 +155,13 @@ def paper_parameters(variant: str, options: Mapping[str, Any]) -> dict[str, Any]
     return {**PAPER_SETTINGS, **options, "target": target, "kernel": kernel, "training": training}
 
 
+class OptionError(ValueError):
+    """An option that does not go with the rows, whose values are not to blame."""
+
+
 @dataclass(frozen=True)
 class Options:
-    """The parameters of a RIORegressor, checked; see there."""
+    """The parameters of a RIORegressor, checked; see there. And those of the model's own ``fit``, given to `fit`."""
 
     estimator: Any
     target: str
@@ -168,23 +176,25 @@ class Options:
     inference: str
     n_inducing: int | str
     noise: str
+    distribution: str
     max_iter: int
     tol: float
     training: Training
     n_jobs: int | None
     random_state: Any
     verbose: bool
+    fit_params: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Options:
         """From parameters by name; a ValueError or TypeError says what an option may be, and what it was."""
         options = cls(**{**parameters, "training": Training.of(parameters["training"])})
         options._check()
-        return options
+        return replace(options, ard=bool(options.ard))  # NumPy's bool has no form in a file
 
     @classmethod
     def names(cls) -> list[str]:
-        return [field.name for field in fields(cls)]
+        return [entry.name for entry in fields(cls) if entry.name != "fit_params"]
 
     @property
     def is_residual(self) -> bool:
@@ -251,17 +261,17 @@ def _check_number_of_points(n_inducing: Any, time_budget: Any) -> None:
         )
 
 
-def training_settings(options: Options, n_features: int, n_outputs: int) -> Settings:
+def training_settings(options: Options, n_features: int, n_predictions: int) -> Settings:
     """The options that training looks at; inducing points that were given are checked against the number of columns."""
     training = options.training
     inducing = training.inducing
     if not isinstance(inducing, str):
         inducing = to_numeric(inducing, "inducing")
-        n_columns = n_features + n_outputs
+        n_columns = n_features + n_predictions
         if inducing.ndim != 2 or inducing.shape[1] != n_columns or not len(inducing):
-            raise ValueError(
+            raise OptionError(
                 f"inducing has to have shape (m, {n_columns}): {n_features} standardised features and "
-                f"{n_outputs} standardised predictions a row; got {inducing.shape}"
+                f"{n_predictions} standardised predictions a row; got {inducing.shape}"
             )
         check_finite(inducing, "inducing", "every point needs all of its coordinates")
     return Settings(

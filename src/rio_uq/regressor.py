@@ -11,24 +11,29 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import r2_score
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rio_uq import fitting, rejection, storage
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_count, check_levels, check_target
-from rio_uq._base.warnings import warn_user
+from rio_uq._base.warnings import ReusedRowsWarning, warn_user
 from rio_uq.calibration.calibration import Calibration, fit_calibration
+from rio_uq.calibration.shape import Shape
 from rio_uq.features.extractors import Transformed, is_plain
-from rio_uq.fitted import Decomposition, ErrorBars, Fitted, Inputs
+from rio_uq.fitted import Decomposition, ErrorBars, Fitted, Inputs, LeaveOneOut
 from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.models import base as base_model
+from rio_uq.models.residuals import ResidualChoice
 from rio_uq.options import Options, Training, paper_parameters
 from rio_uq.rows.contract import Part, Source, names_columns
-from rio_uq.rows.kept import KeptRows
+from rio_uq.rows.frames import frame_like
+from rio_uq.rows.kept import REUSED
 from rio_uq.rows.memory import MemorySource
 from rio_uq.rows.parquet import parquet_writer
 from rio_uq.rows.source import check_in_memory, is_in_parts, row_source
@@ -43,11 +48,10 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     its output. Predictions of the model are then corrected by the residual that the GP expects, and come with the
     uncertainty of what is left. The model itself is not changed, retrained or looked into.
 
-    Residuals should be those of rows that the model has not memorised, or the error bars are too small. A model that is
-    not fitted yet is therefore cross-fitted. A fitted one is taken as it is: give `fit` rows that it has not seen, or
-    its training rows with its validation rows named by ``held_out``, or its training rows alone if it was stopped early
-    as in the paper. Forests and boosting fit their training rows closely: give them other rows, or ask for
-    ``residuals="cross-fit"``.
+    Residuals have to be those of rows that the model has not seen, or error bars are too small. A model that is not
+    fitted yet is therefore cross-fitted. Whether a fitted one has seen the rows is found out, and if it has, residuals
+    are out-of-bag or out-of-fold, see ``residuals_``. A function, a network or predictions in a column cannot be asked:
+    say ``held_out=True`` in `fit` if the rows are new.
 
     Parameters
     ----------
@@ -65,19 +69,25 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         linear part in the output kernel the GP learns how much of the model's output to keep, see ``trust_``.
     ard : bool
         One lengthscale for each feature.
-    features : None, list of columns, transformer or callable
-        What the GP sees of X: X itself, which has to be numeric; some of its columns, by name or number; the output of
-        a transformer; or any function of X, such as a layer of a network. The model always gets X as it is.
+    features : "auto", None, list of columns, transformer or callable
+        What the GP sees of X. None is X itself, which has to be numeric. "auto" is the same, but for a frame with
+        categories, text, missing values or dates: then it is what the steps of the model make of it, if that is a
+        Pipeline and they make numbers of it, or else what `rio_uq.features.TableEncoder` does. Or some of the columns,
+        by name or number; the output of a transformer; any function of X, such as a layer of a network. The model
+        always gets X as it is.
     residuals : {"auto", "in-sample", "cross-fit"}
         Which residuals the GP is fitted to: those of the model itself on the rows given to `fit`, or out-of-fold
-        residuals, each by a clone that was fitted without the row. "auto" cross-fits a model that is not fitted yet
-        (if there are four rows or more), and takes a fitted one as it is.
+        residuals, each by a clone that was fitted without the row. "auto" cross-fits a model that is not fitted yet (if
+        there are four rows or more), and finds out whether a fitted one has seen the rows: from what it stores of its
+        training, or from clones fitted to folds of the rows. If it has seen some of them, residuals are out-of-bag or
+        out-of-fold; if they are new, they are the model's own.
     cv : int, cross-validation splitter or iterable
         The folds of cross-fitting. A number of them keeps copies of a row together. A splitter may leave rows
         unpredicted (`sklearn.model_selection.TimeSeriesSplit` does): the GP is fitted to the others.
-    combine : {"average", "refit"}
-        What predicts after cross-fitting: the mean of the models of the folds, or one model on all rows (a fitted one
-        as it is, an unfitted one fitted to them).
+    combine : {"auto", "average", "refit"}
+        The model that predicts after cross-fitting: the mean of the models of the folds, or one model on all rows (a
+        fitted one as it is, an unfitted one fitted to them). "auto" is the model itself if it was fitted, and the mean
+        if not.
     inference : {"auto", "exact", "sparse", "svgp"}
         "auto" is exact up to 2,000 rows and sparse above. "svgp" learns from batches of rows, as in the paper, and
         comes close to the optimum that "sparse" finds, which is usually there sooner.
@@ -88,6 +98,11 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         Whether the noise of outcomes may depend on the model's inputs and output. "io" learns it by a second GP from
         leave-one-out residuals, and stays with one noise variance for all rows if there is no evidence for more. The
         corrected predictions are the same in both cases.
+    distribution : {"auto", "normal", "student"}
+        The shape of the distribution of an outcome around the corrected prediction. "student" learns one with heavier
+        tails from the scores of left-out rows (``loo_.z``), "normal" takes it to be normal, and "auto" does so unless
+        left-out rows are clearly likelier with heavy tails, or with heavy tails and skew. Corrected predictions are the
+        same in all cases.
     max_iter : int
         Iterations of the optimiser at most, in the search for the best start and on all rows; passes over the rows
         in "svgp".
@@ -126,9 +141,19 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         Iterations of the optimiser on all rows.
     converged_ : bool
         Whether the optimiser stopped because nothing was left to gain within ``tol``.
+    residuals_ : ResidualChoice
+        Which residuals the GP was fitted to, whether the model has seen the rows, and the evidence.
     calibration_ : Calibration or None
         What `calibrate` has learnt: its method, its groups, the rows of each, and the factors on the std. None again
         after `partial_fit`.
+    loo_ : LeaveOneOut
+        Leave-one-out predictions ``mean``, ``std`` and scores ``z`` = (y − mean)/std of the rows given to `fit`, in
+        their order and of the shape of y: each as predicted without the row, at the hyperparameters of all rows. These
+        are closed forms: nothing is refitted. Copies of a row are left out together in exact inference. NaN for rows
+        without weight or without an out-of-fold prediction. Not there for rows that were read in parts, after
+        `partial_fit`, and after `rio_uq.load`, since files do not hold it.
+    shape_ : Shape or None
+        How outcomes are distributed around corrected predictions, for each output; None for ``distribution="normal"``.
     features_ : object or None
         The transformer, the function or the list of columns that makes the GP's features of X; None for all of X.
     metadata_ : dict
@@ -166,13 +191,14 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         input_kernel: str = "matern52",
         output_kernel: str = "rbf+linear",
         ard: bool = True,
-        features: Any = None,
+        features: Any = "auto",
         residuals: str = "auto",
         cv: Any = 5,
-        combine: str = "average",
+        combine: str = "auto",
         inference: str = "auto",
         n_inducing: int | str = 300,
         noise: str = "io",
+        distribution: str = "auto",
         max_iter: int = 200,
         tol: float = 1e-6,
         training: Training | dict[str, Any] | None = None,
@@ -193,6 +219,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         self.inference = inference
         self.n_inducing = n_inducing
         self.noise = noise
+        self.distribution = distribution
         self.max_iter = max_iter
         self.tol = tol
         self.training = training
@@ -230,6 +257,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         sample_weight: Any = None,
         held_out: Any = None,
         groups: Any = None,
+        **fit_params: Any,
     ) -> Self:
         """Fit the GP to the residuals of the model, and first the model itself if it needs it.
 
@@ -241,7 +269,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             the model called, which has to be fitted. From a sample of them
             (`Training.sample_rows`) all is learnt but the posterior, which all of them enter.
         y : array of shape (n,) or (n, q)
-            Or the name of a column, or a list of names, of a Parquet file, an Arrow table or a Dask frame; also below.
+            Or the name of a column, or a list of names, of a frame, a Parquet file or an Arrow table; also below.
         y_pred : array of the shape of y, optional
             Predictions of the model for X, if they are known already, or if they should be others than the model's own
             (out-of-fold predictions, say).
@@ -249,26 +277,34 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             How often each row counts. A row of weight two is the same as that row twice. In exact inference copies
             count as one measurement where the noise and the other hyperparameters are learnt. Also given to a model
             that is fitted here, if it takes weights.
-        held_out : array of bool of shape (n,), optional
-            The rows that a fitted model was not trained on, such as the validation rows of a network. The GP then
-            learns two noise variances, and uses that of the held-out rows for predictions.
+        held_out : bool or array of bool of shape (n,), optional
+            The rows that a fitted model was not trained on: True for all of them, False for none, or a mask, of the
+            validation rows of a network, say. With a mask the GP learns two noise variances, and uses that of the
+            held-out rows for predictions; rows with a copy among the others do not count as held out.
         groups : array of shape (n,), optional
             For a ``cv`` that looks at groups.
+        **fit_params
+            Further parameters for ``fit`` of a model that is fitted here: ``eval_set``, ``callbacks``, the weights of a
+            step of a Pipeline (``ridge__sample_weight``). Those with an entry for each row are cut into folds as the
+            rows are. With ``sklearn.set_config(enable_metadata_routing=True)`` the model gets what it has asked for,
+            ``sample_weight`` included.
 
         Returns
         -------
         self
         """
-        options = self._options()
-        roles = {"y": y, "y_pred": y_pred, "sample_weight": sample_weight, "held_out": held_out, "groups": groups}
-        fitted = fitting.fit(self._training_source(X, roles), options)
-        self.fitted_ = fitted  # only now: an error on the way leaves an earlier fit as it was
-        if not self.converged_:
+        options = replace(self._options(), fit_params=self._model_fit_params(sample_weight, fit_params))
+        roles = {"y": y, "y_pred": y_pred, "sample_weight": sample_weight, "groups": groups}
+        is_of_all = isinstance(held_out, bool | np.bool_)
+        source = self._training_source(X, roles if is_of_all else {**roles, "held_out": held_out})
+        fitted = fitting.fit(source, options, held_out=bool(held_out) if is_of_all else None)
+        if not fitted.gp.converged:
             warn_user(
-                f"the optimiser stopped after {self.n_iter_} iterations before it had converged "
+                f"the optimiser stopped after {fitted.gp.n_iter} iterations before it had converged "
                 f"({fitted.gp.message}): raise max_iter, or tol if this is good enough",
                 ConvergenceWarning,
             )
+        self.fitted_ = fitted  # only now: an error on the way leaves an earlier fit as it was
         return self
 
     def partial_fit(self, X: Any, y: Any, *, y_pred: Any = None, sample_weight: Any = None) -> Self:
@@ -276,7 +312,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
 
         The result is that of all rows at once with the same hyperparameters. What stays as `fit` has learnt it: the
         model ``estimator_`` (which predicts the new rows and has not seen them, so that their residuals are honest),
-        hyperparameters, noise and how it depends on the row, scalings and inducing points. What follows the new rows:
+        hyperparameters, noise and how it depends on the row, the shape of the distribution of outcomes, scalings and
+        inducing points. What follows the new rows:
         corrections, error bars, ``bound_``, ``trust_`` and the rows of `summary`. A calibration is dropped with a
         warning, since it was that of another GP: `calibrate` again, on rows that are in neither.
 
@@ -322,11 +359,12 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     def calibrate(self, X: Any, y: Any, *, method: str = "conformal", y_pred: Any = None, groups: Any = None) -> Self:
         """Set error bars right on rows that neither the model nor the GP has seen. Predictions stay as they are.
 
-        Intervals keep RIO's shape: calibration says by how much all of them have to be wider or narrower.
+        Intervals are wide where RIO's are wide: calibration says by how much all of them have to be wider or narrower.
+        What it has learnt takes the place of the shape that `fit` has learnt by ``distribution``.
 
         Parameters
         ----------
-        X, y : as in `fit`
+        X, y : as in `fit`, but in memory
             Rows as good as those to come: drawn alike, and used for nothing before.
         method : {"conformal", "conformal-asymmetric", "variance", "isotonic"}
             "conformal" intervals hold the outcome with the probability asked for, or a little more, whatever the noise,
@@ -356,10 +394,18 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         >>> rio.predict_interval(X[300:], confidence_level=0.9).shape
         (142, 2)
         """
-        inputs = self.inputs(X, y_pred=y_pred)
-        outcome = self.fitted_.outcome(y, len(inputs.y_pred))
+        part = self._part(X, y=y, y_pred=y_pred, groups=groups)
+        inputs = self.fitted_.inputs(part)
+        outcome = self.fitted_.outcome(part.y, len(inputs.y_pred))
+        reused = self.fitted_.kept.reused(inputs.features, inputs.y_pred, outcome)
+        if reused > REUSED:
+            warn_user(
+                f"{reused:.0%} of these rows were fitted to: error bars calibrated on them are too small; calibrate on "
+                "rows that were used for nothing else",
+                ReusedRowsWarning,
+            )
         mean, std = self.fitted_.mean_and_std(inputs, self._n_jobs())
-        calibration = fit_calibration(outcome, mean, std, method=method, groups=groups)
+        calibration = fit_calibration(outcome, mean, std, method=method, groups=part.groups)
         self.fitted_ = replace(self.fitted_, calibration=calibration)
         return self
 
@@ -384,7 +430,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             The group of each row, if error bars were calibrated by group; the mean does not depend on it.
         return_std : bool
             Return the standard deviation as well. It is that of an outcome y, noise included, unless ``include_noise``
-            is False: then that of the mean of outcomes at X. After `calibrate` it is multiplied by a factor:
+            is False: then that of the mean of outcomes at X. It is the GP's own times a factor, near one, that the
+            shape of the distribution brings along, see ``shape_``. After `calibrate` the factor is another one:
             "variance" learns the factor itself; after "isotonic" the std is that of the recalibrated distribution;
             conformal forms have intervals but no std, so it is half the width of the calibrated 68.27 % interval, as
             in a normal distribution. The factor is the same with and without noise, which outcomes cannot tell apart.
@@ -453,6 +500,55 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         ends = np.stack([0.5 - 0.5 * levels, 0.5 + 0.5 * levels])
         return self._quantiles(X, ends, y_pred, groups)
 
+    def predict_frame(self, X: Any, *, confidence_level: Any = 0.95, y_pred: Any = None, groups: Any = None) -> Any:
+        """Corrected predictions, standard deviations and intervals as a data frame, a line for each row of X.
+
+        Its columns are ``mean``, ``std``, ``lower`` and ``upper``. For a list of levels the bounds are ``lower_0.9``,
+        ``upper_0.9``, and so on; for several outputs all columns are numbered, ``mean_0`` or ``lower_0_0.9``.
+
+        Parameters
+        ----------
+        X, y_pred, groups : as in `predict`
+            X has to be in memory.
+        confidence_level : float or list of floats
+            Of the intervals, see `predict_interval`.
+
+        Returns
+        -------
+        DataFrame
+            Of polars if X is, or else of pandas, with the index of X where it has one. As for transformers of
+            scikit-learn, ``sklearn.set_config(transform_output=...)`` chooses the library for all of them.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.linear_model import Ridge
+        >>> from rio_uq import RIORegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:300], y[:300])
+        >>> rio.predict_frame(X[300:302], confidence_level=[0.5, 0.9]).columns.tolist()
+        ['mean', 'std', 'lower_0.5', 'upper_0.5', 'lower_0.9', 'upper_0.9']
+        """
+        levels = check_levels(confidence_level, "confidence_level")
+        inputs = self.inputs(X, y_pred=y_pred, groups=groups)
+        n_jobs, n_rows, q = self._n_jobs(), len(inputs.y_pred), self.fitted_.n_outputs
+        mean, std = self.fitted_.predict(inputs, n_jobs, return_std=True)
+        ends = np.stack([0.5 - 0.5 * levels, 0.5 + 0.5 * levels]).reshape(2, -1)
+        bounds = self.fitted_.quantiles(inputs, n_jobs, probabilities=ends).reshape(n_rows, q, 2, -1)
+        columns = {("mean", ""): mean.reshape(n_rows, q), ("std", ""): std.reshape(n_rows, q)}
+        for place, level in enumerate(levels.ravel()):
+            suffix = f"_{level:.12g}" if levels.ndim else ""
+            columns |= {(end, suffix): bounds[:, :, i, place] for i, end in enumerate(("lower", "upper"))}
+        numbers = [f"_{i}" for i in range(q)] if self.fitted_.y_shape else [""]
+        return frame_like(
+            X,
+            {
+                f"{name}{number}{suffix}": values[:, i]
+                for (name, suffix), values in columns.items()
+                for i, number in enumerate(numbers)
+            },
+        )
+
     def predict_quantiles(
         self, X: Any, *, quantiles: Any = (0.05, 0.5, 0.95), y_pred: Any = None, groups: Any = None
     ) -> Array:
@@ -478,9 +574,10 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     def predict_dist(self, X: Any, *, y_pred: Any = None, groups: Any = None) -> Any:
         """The distribution of each outcome.
 
-        A frozen `scipy.stats.norm`, also after ``calibrate(method="variance")``. After the other methods it is not
-        normal, and has the methods of a frozen distribution that make sense: ``ppf``, ``cdf``, ``sf``, ``interval``,
-        ``median``, ``mean``, ``std`` and ``var``, but no density.
+        A frozen `scipy.stats.norm` if `fit` has found a normal shape, and after ``calibrate(method="variance")``.
+        Otherwise an object with the same methods: ``pdf``, ``logpdf``, ``cdf``, ``sf``, ``ppf``, ``interval``,
+        ``median``, ``mean``, ``std``, ``var`` and ``rvs``. After the other methods of `calibrate` there is no density,
+        and there are no draws.
         """
         inputs = self.inputs(X, y_pred=y_pred, groups=groups)
         return self.fitted_.distribution(inputs, self._n_jobs())
@@ -497,6 +594,9 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     ) -> Array:
         """Joint draws of the outcomes at the rows of X.
 
+        Latent values, which rows share, are drawn from the GP, which is normal. To each comes noise with the shape that
+        `fit` has learnt, drawn for each row and output by itself. Variances are those of `predict`; quantiles of draws
+        are those of `predict_quantiles` where noise makes up most of the variance, and nearer to normal elsewhere.
         After ``calibrate(method="variance")`` their deviations from the mean are multiplied by its factor. Other
         methods calibrate each outcome for itself and do not say how outcomes go together: draws are then refused.
 
@@ -546,7 +646,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             raise ValueError(f"confidence_level has to be one number here, 0.95 say; got {confidence_level!r}")
         if not is_in_parts(X):
             raise TypeError(
-                f"X has to be a Parquet file, an Arrow table or dataset, a memory map or of Dask; got {type(X)}"
+                f"X has to be the path of a Parquet file, an Arrow table or dataset, or a memory map; got a "
+                f"{type(X).__name__}, which is in memory: use predict, and write what it returns"
             )
         source = self._source(X, y_pred=y_pred, groups=groups)
         if not isinstance(source, TableSource):
@@ -554,13 +655,15 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         if source.is_read_from(Path(output)):
             raise ValueError(f"the predictions would replace the rows that they are for: {os.fspath(output)!r} is X")
         level = None if confidence_level is None else float(confidence_level)
-        columns_of = partial(_columns_of, level=level, include_noise=include_noise, n_jobs=source.n_jobs(self.n_jobs))
+        columns_of = partial(
+            _predicted_columns, level=level, include_noise=include_noise, n_jobs=source.n_jobs(self.n_jobs)
+        )
         with parquet_writer(output) as append:
             for columns in source.each(columns_of, self.fitted_):
                 append(columns)
         return Path(output)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, y_pred: Any = None) -> float:
         """R² of the corrected predictions, as of any regressor of scikit-learn.
 
         Parameters
@@ -569,6 +672,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         y : array of shape (n,) or (n, q)
             Outcomes in memory, also where X is a file.
         sample_weight : array of shape (n,), optional
+        y_pred : as in `predict`, optional
         """
         for name, values in (("y", y), ("sample_weight", sample_weight)):
             if names_columns(values):
@@ -576,14 +680,15 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
                     f"{name} has to be an array in score, and not the name of a column; got {values!r}: read the "
                     "column first (pandas.read_parquet(path, columns=[...]), say)"
                 )
-        return float(r2_score(np.asarray(y), np.asarray(self.predict(X)), sample_weight=sample_weight))
+        mean = np.asarray(self.predict(X, y_pred=y_pred))
+        return float(r2_score(np.asarray(y), mean, sample_weight=sample_weight))
 
     def summary(self, X: Any = None, *, y_pred: Any = None) -> Summary:
         """Summary of the fit, in numbers and, printed, in words.
 
         Parameters
         ----------
-        X : as in `fit`, optional
+        X : as in `fit`, but in memory, optional
             Rows to speak about: how residuals are made up and where the model errs depends on them. By default those
             given to `fit` and `partial_fit`, or 2,000 of them.
         y_pred : array of shape (n,) or (n, q), optional
@@ -611,8 +716,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             raise ValueError("y_pred are predictions for X: give both, or neither for the rows of fit")
         if X is not None:
             inputs = self.inputs(X, y_pred=y_pred)
-            rows = KeptRows(inputs.features, inputs.y_pred, np.ones(len(inputs.y_pred)), rows.n_fitted)
-        return summarize(self.fitted_, rows, self._n_jobs(), ard=self.ard, noise=self.noise)
+            rows = replace(rows, features=inputs.features, y_pred=inputs.y_pred, weight=np.ones(len(inputs.y_pred)))
+        return summarize(self.fitted_, rows, self._n_jobs())
 
     def reject(
         self,
@@ -663,7 +768,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             raise ValueError(f"give one of threshold, budget and target_error; got {' and '.join(chosen) or 'none'}")
         if threshold is not None and calibration is not None:
             raise ValueError("threshold needs no calibration rows: leave them out, or give budget or target_error")
-        _, std = self.predict(X, y_pred=y_pred, groups=groups, return_std=True)
+        std = np.asarray(self.predict(X, y_pred=y_pred, groups=groups, return_std=True)[1])  # lazy where X is of Dask
         if threshold is not None:
             return rejection.rowwise(std > rejection.check_threshold(threshold, std.shape[1:]))
         score = rejection.unsafety(std, self.noise_variance_)
@@ -689,7 +794,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
                 " if error bars were calibrated by group"
             )
         X, y, y_pred, groups = (*calibration, None, None)[:4]
-        mean, std = self.predict(X, y_pred=y_pred, groups=groups, return_std=True)
+        mean, std = map(np.asarray, self.predict(X, y_pred=y_pred, groups=groups, return_std=True))
         score = rejection.unsafety(std, self.noise_variance_)
         if y is None:
             return score, None
@@ -769,13 +874,32 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         X, y_pred, groups : as in `predict`
             X has to be in memory.
         """
+        part = self._part(X, y_pred=y_pred, groups=groups)
+        return self.fitted_.inputs(part)
+
+    def _part(self, X: Any, **roles: Any) -> Part:
+        """Rows that have to be in memory, as those in `fit`."""
         check_is_fitted(self)
         check_in_memory(X)
-        self._check_columns(X)
-        return self.fitted_.inputs(Part("X", X, y_pred=y_pred, groups=groups))
+        part = MemorySource(X, roles, self.fitted_.feature_names_in).part
+        self._check_columns(part.X)
+        return part
 
     def _options(self) -> Options:
         return Options.of(self.get_params(deep=False))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What `fit` hands on to the model, for scikit-learn's metadata routing."""
+        to_model = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=to_model)
+
+    def _model_fit_params(self, sample_weight: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
+        """Parameters for the ``fit`` of the model: all of them, or where routing is enabled those it asks for."""
+        is_fitted_here = base_model.needs_fit(self.estimator) or self.residuals == "cross-fit"
+        if not get_config()["enable_metadata_routing"] or not (is_fitted_here or fit_params):
+            return fit_params
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return dict(process_routing(self, "fit", **weights, **fit_params).estimator.fit)
 
     def _n_jobs(self) -> int:
         return effective_jobs(self.n_jobs)
@@ -792,9 +916,9 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         fitted = self.fitted_
         names: Sequence[str] | None = () if fitted.n_features_in == 0 else fitted.feature_names_in
-        source = row_source(X, roles, names, needs_columns=self.kernel != "output")
-        if source.is_in_memory:
-            self._check_columns(X)
+        source = row_source(X, roles, names, needs_columns=fitted.gp.looks_at_features)
+        if isinstance(source, MemorySource):
+            self._check_columns(source.part.X)
         elif source.n_columns is not None and source.n_columns != fitted.n_features_in:
             raise ValueError(
                 f"X has {source.n_columns} features, but {type(self).__name__} is expecting {fitted.n_features_in} "
@@ -828,8 +952,28 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         return extract.transform if isinstance(extract, Transformed) else getattr(extract, "columns", None)
 
     @property
+    def residuals_(self) -> ResidualChoice:
+        choice = self._learnt("residuals_").residuals
+        if choice is None:
+            raise AttributeError("residuals_ is not there: a file of an earlier version does not say")
+        return choice
+
+    @property
     def calibration_(self) -> Calibration | None:
         return self._learnt("calibration_").calibration
+
+    @property
+    def loo_(self) -> LeaveOneOut:
+        loo = self._learnt("loo_").loo
+        if loo is None:
+            raise AttributeError(
+                "loo_ is there after fit to rows in memory, and not after partial_fit or load: call fit with all rows"
+            )
+        return loo
+
+    @property
+    def shape_(self) -> Shape | None:
+        return self._learnt("shape_").shape
 
     @property
     def metadata_(self) -> Mapping[str, Any]:
@@ -978,7 +1122,7 @@ def _answer_part(answer: Callable[..., Any], options: dict[str, Any], fitted: Fi
     return answer(fitted, fitted.inputs(part), **options)
 
 
-def _columns_of(
+def _predicted_columns(
     fitted: Fitted, part: Part, *, level: float | None, include_noise: bool, n_jobs: int
 ) -> dict[str, NDArray[Any]]:
     """Columns of a Parquet file: mean, std, and with a level lower, upper; numbered if there are several outputs."""

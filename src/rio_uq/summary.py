@@ -12,14 +12,19 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from rio_uq._base.array import Array, Mask
+from rio_uq.calibration.shape import Shape
 from rio_uq.fitted import Fitted
 from rio_uq.gp.residual import ResidualGP
+from rio_uq.models.residuals import ResidualChoice
 from rio_uq.rows.kept import KeptRows
 
 FEATURES_SHOWN, BANDS_SHOWN = 5, 3
 
 STANDS_OUT = 1.2
 """Corrections in a band that is worth a sentence are this much larger than those of all rows."""
+
+CANCEL = -0.5
+"""Parts of a correction with a correlation below this cancel to a good deal."""
 
 N_BANDS, ROWS_OF_A_BAND = 5, 10
 MATTERS = 0.1
@@ -114,8 +119,11 @@ class Summary:
     converged : bool
     shares : Shares
         What the variance of residuals is made of.
-    residual_std, noise_std : float or (q,) array
-        Standard deviation of residuals, as the GP sees them, and of the part of them that cannot be foreseen.
+    residual_std : float or (q,) array
+        Standard deviation of the residuals that the GP was fitted to, or of 2,000 of them. After `rio_uq.load` of a
+        file that does not hold them: as the GP expects it to be.
+    noise_std : float or (q,) array
+        Standard deviation of the part that cannot be foreseen.
     bias : float or (q,) array
         Mean correction: positive where predictions are too low.
     correction_size : float or (q,) array
@@ -133,6 +141,10 @@ class Summary:
         5 % and 95 % quantiles over rows of the noise's standard deviation.
     calibrated : bool
         Whether error bars were calibrated on other rows.
+    residuals : ResidualChoice or None
+        Which residuals the GP was fitted to, and why.
+    shape : Shape or None
+        How outcomes are distributed, for each output; None where they were taken to be normal.
     """
 
     n_rows: int
@@ -150,6 +162,8 @@ class Summary:
     noise: str
     noise_range: tuple[Any, Any]
     calibrated: bool
+    residuals: ResidualChoice | None = None
+    shape: Shape | None = None
 
     def __repr__(self) -> str:
         return str(self)
@@ -157,6 +171,8 @@ class Summary:
     def __str__(self) -> str:
         n_outputs = np.size(self.bias)
         lines = [f"RIO, fitted to the residuals of {self.n_rows:,} rows"]
+        if self.residuals is not None:
+            lines.append(f"Residuals: {self.residuals}.")
         if not self.converged:
             lines.append("The optimiser stopped before it had converged: numbers may still change with max_iter.")
         for output in range(n_outputs):
@@ -214,13 +230,20 @@ class Summary:
             "no evidence": "Noise seems to be the same for all rows: there is no evidence that it depends on them.",
             "varying": f"Noise depends on the row: its standard deviation is {low} to {high} for nine rows of ten.",
         }[self.noise]
-        calibration = "were calibrated on other rows" if self.calibrated else "are as the GP gives them, not calibrated"
-        return [noise, f"Error bars {calibration}."]
+        if self.calibrated:
+            return [noise, "Error bars were calibrated on other rows."]
+        return [noise, *self._words_on_shape(), "Error bars are as the GP gives them, not calibrated."]
+
+    def _words_on_shape(self) -> list[str]:
+        if self.shape is None:
+            return ["Outcomes were taken to be normal (distribution='normal')."]
+        names = [f" of output {i}" if len(self.shape.scores) > 1 else "" for i in range(len(self.shape.scores))]
+        return [f"Outcomes{name} follow {self.shape.in_words(output)}." for output, name in enumerate(names)]
 
 
 def _words_on_trust(trust: Any, std: Any) -> str:
     if np.isnan(trust):
-        return "Trust in the model's output is not known: its predictions are all the same."
+        return "Trust in the model's output is not known: predictions are all the same, or not one for each output."
     if std == 0.0:
         return f"Trust in the model's output: {_number(trust)} by choice, for the kernel does not look at it."
     return f"Trust in the model's output: {trust:.2f} ± {std:.2f} (1 keeps it, 0 does without)."
@@ -231,7 +254,7 @@ def _how_wrong(correction: float, size: float) -> str:
     if size == 0.0:
         return "not corrected"
     if abs(correction) < 0.5 * size:
-        return f"off by {_number(size)} on average, in both directions"
+        return f"corrected by {_number(size)} on average, in both directions"
     return f"too {'low' if correction > 0 else 'high'} by {_number(abs(correction))} on average"
 
 
@@ -297,23 +320,19 @@ def cut(values: Array, n_bands: int) -> list[tuple[float, float, Mask]]:
     return [(low, high, (values > low) & (values <= high)) for low, high in pairwise(edges)]
 
 
-def summarize(fitted: Fitted, rows: KeptRows, n_jobs: int, *, ard: bool, noise: str) -> Summary:
-    """Summary of a fit, on the given rows.
-
-    Parameters
-    ----------
-    ard, noise : as in `RIORegressor`
-    """
+def summarize(fitted: Fitted, rows: KeptRows, n_jobs: int) -> Summary:
+    """Summary of a fit, on the given rows."""
     gp, (features, y_pred, weight) = fitted.gp, (rows.features, rows.y_pred, rows.weight)
     mean, latent = gp.mean_and_variance(features, y_pred, n_jobs)
     noise_variance = gp.noise_at(features, y_pred, n_jobs)
-    correction = mean + fitted.base(y_pred) - y_pred
+    correction = mean + fitted.base(y_pred) - fitted.reference(y_pred)
     relevance = feature_relevance(gp, features)
     names = fitted.feature_names
     order = np.argsort(-relevance[:, 0], kind="stable")
     variances = _variances(gp, rows, correction, latent, noise_variance, n_jobs)
     total = np.sum(variances, axis=0)
-    constant = "constant" if noise == "constant" else "no evidence"
+    constant = "constant" if gp.noise_choice == "constant" else "no evidence"
+    seen = fitted.kept.residual_std()
     low, high = np.quantile(np.sqrt(noise_variance), [0.05, 0.95], axis=0)
     trust, trust_std = gp.trust()
     per_output = fitted.per_output
@@ -321,18 +340,20 @@ def summarize(fitted: Fitted, rows: KeptRows, n_jobs: int, *, ard: bool, noise: 
         n_rows=rows.n_fitted,
         converged=gp.converged,
         shares=Shares(*(per_output(variance / total) for variance in variances)),
-        residual_std=per_output(np.sqrt(total)),
+        residual_std=per_output(np.sqrt(total) if seen is None else seen),
         noise_std=per_output(np.sqrt(variances[-1])),
         bias=per_output(np.average(correction, axis=0, weights=weight)),
         correction_size=per_output(np.average(np.abs(correction), axis=0, weights=weight)),
         trust=per_output(trust),
         trust_std=per_output(trust_std),
         features=tuple(Feature(names[i], per_output(relevance[i])) for i in order),
-        has_ard=ard,
+        has_ard=gp.has_ard,
         bands=tuple(_bands(rows, correction, [(names[i], i) for i in order if _matters(relevance[:, 0], i)])),
         noise="varying" if gp.noise.varies else constant,
         noise_range=(per_output(low), per_output(high)),
         calibrated=fitted.calibration is not None,
+        residuals=fitted.residuals,
+        shape=fitted.shape,
     )
 
 
@@ -351,12 +372,39 @@ def _variances(
 
     has_output_part = bool(gp.posterior.kernel.part("output"))
     by_input = gp.part("input", rows.features, rows.y_pred, n_jobs) if has_output_part else correction
-    input_spread, output_spread = spread(by_input), spread(correction - by_input)
+    parts = without_shared_slope(by_input, correction - by_input, rows.y_pred, rows.weight)
+    input_spread, output_spread = (spread(part) for part in parts)
     both = input_spread + output_spread
     share = np.divide(input_spread, both, out=np.zeros_like(both), where=both > 0.0)
     learnt = spread(correction)
     unsettled, unforeseen = (np.average(values, axis=0, weights=rows.weight) for values in (latent, noise))
     return share * learnt, (1.0 - share) * learnt, np.asarray(unsettled), np.asarray(unforeseen)
+
+
+def without_shared_slope(
+    by_input: Array, by_output: Array, y_pred: Array, weight: Array | None = None
+) -> tuple[Array, Array]:
+    """The input and the output part of corrections, (n, q) each, without what one adds and the other takes away.
+
+    ŷ is a function of the features, so that both parts can have a slope on it, and data tell only the sum of the two.
+    Where the parts cancel, the input part's slope on ŷ is given to the output part, which stays a function of ŷ.
+    """
+    if y_pred.shape != by_input.shape:  # no prediction for each output
+        return by_input, by_output
+    weight = np.ones(len(y_pred)) if weight is None else weight
+
+    def centred(values: Array) -> Array:
+        return np.asarray(values - np.average(values, axis=0, weights=weight))
+
+    def product(one: Array, other: Array) -> Array:
+        return np.asarray(np.average(centred(one) * centred(other), axis=0, weights=weight))
+
+    size = np.sqrt(product(by_input, by_input) * product(by_output, by_output))
+    cancels = product(by_input, by_output) < CANCEL * size
+    spread = product(y_pred, y_pred)
+    slope = np.divide(product(by_input, y_pred), spread, out=np.zeros_like(spread), where=cancels & (spread > 0.0))
+    shared = slope * centred(y_pred)
+    return by_input - shared, by_output + shared
 
 
 def feature_relevance(gp: ResidualGP, features: Array) -> Array:
@@ -387,16 +435,17 @@ def _matters(relevance: Array, i: int) -> bool:
 
 
 def _bands(rows: KeptRows, correction: Array, chosen: list[tuple[str, int]]) -> list[Band]:
-    """The worst bands of each output."""
+    """The worst bands of each output, by its prediction if it has one, and by features."""
     n_bands = min(N_BANDS, len(correction) // ROWS_OF_A_BAND)
     if n_bands < 2:
         return []
     features = [(name, rows.features[:, i]) for name, i in chosen]
+    has_prediction = rows.y_pred.shape[1] == correction.shape[1]
     return [
         band
         for output in range(correction.shape[1])
         for band in worst_bands(
-            [(None, rows.y_pred[:, output]), *features],
+            [*([(None, rows.y_pred[:, output])] if has_prediction else []), *features],
             correction[:, output],
             rows.weight,
             n_bands=n_bands,

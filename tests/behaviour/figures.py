@@ -70,7 +70,8 @@ def figures() -> dict[str, dict[str, Any]]:
         y = y[: len(X)]
         model = Ridge().fit(X, y)
         for option, parameters in OPTIONS.items():
-            rio = RIORegressor(model, random_state=0, max_iter=12, **parameters)
+            settings = {"residuals": "in-sample", "distribution": "normal", "random_state": 0, "max_iter": 12}
+            rio = RIORegressor(model, **{**settings, **parameters})
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # twelve iterations do not converge
                 rio.fit(X, y)

@@ -8,6 +8,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+import rio_uq
 from rio_uq import RIORegressor
 
 
@@ -225,12 +226,19 @@ def test_text_columns_are_named_with_the_remedy(friedman):
     X, y = friedman
     frame = pd.DataFrame(X, columns=list("abcd")).assign(city="Oslo")
     with pytest.raises(ValueError, match=r"column 'city'.*features="):
-        RIORegressor(lambda X: X["a"].to_numpy()).fit(frame, y)
+        RIORegressor(lambda X: X["a"].to_numpy(), features=None).fit(frame, y)
     dates = frame.drop(columns="city").assign(day=pd.Timestamp("2020-01-01"))
     with pytest.raises(ValueError, match=r"column 'day'.*features="):
-        RIORegressor(lambda X: X["a"].to_numpy()).fit(dates, y)
+        RIORegressor(lambda X: X["a"].to_numpy(), features=None).fit(dates, y)
     with pytest.raises(ValueError, match=r"\['a', 'z'\].*columns are \['a', 'b', 'c', 'd', 'city'\]"):
         RIORegressor(lambda X: X["a"].to_numpy(), features=["a", "z"]).fit(frame, y)
+
+
+def test_all_columns_that_cannot_be_encoded_are_named_at_once(friedman):
+    X, y = friedman
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(name=[f"name {i}" for i in range(len(X))], empty=np.nan)
+    with pytest.raises(ValueError, match=r"2 columns cannot be encoded \('name', 'empty'\).*features=\[\.\.\.\]"):
+        RIORegressor(lambda X: X["a"].to_numpy()).fit(frame, y)
 
 
 @pytest.mark.parametrize(
@@ -272,3 +280,30 @@ def test_a_failed_fit_leaves_the_old_one_in_place(friedman):
     with pytest.raises(ValueError, match="y_pred"):
         rio.fit(X[:, :2], y, y_pred=y[:3])
     np.testing.assert_array_equal(rio.predict(X), before)
+
+
+def test_a_dict_is_no_table(friedman):
+    X, y = friedman
+    with pytest.raises(TypeError, match=r"X is a dict.*pandas\.DataFrame"):
+        RIORegressor(Ridge()).fit({"a": X[:, 0], "b": X[:, 1]}, y)
+
+
+def test_an_array_has_no_column_of_that_name(friedman):
+    with pytest.raises(ValueError, match=r"y has to be numbers; got 'price'.*X \(ndarray\) has no names"):
+        RIORegressor(Ridge()).fit(friedman[0], "price")
+
+
+def test_a_frame_in_memory_is_not_written_from(rio, friedman, tmp_path):
+    with pytest.raises(TypeError, match="got a DataFrame, which is in memory: use predict"):
+        rio.predict_to_parquet(pd.DataFrame(friedman[0]), tmp_path / "predictions.parquet")
+
+
+def test_load_says_which_parameters_it_takes(rio, tmp_path):
+    rio.save(tmp_path / "model.rio")
+    with pytest.raises(TypeError, match="load takes no foo"):
+        rio_uq.load(tmp_path / "model.rio", estimator=None, foo=1)
+
+
+def test_a_figure_needs_a_fitted_regressor(friedman):
+    with pytest.raises(TypeError, match="a fitted RIORegressor is needed"):
+        rio_uq.plots.BeforeAfterDisplay.from_estimator(Ridge().fit(*friedman), *friedman)

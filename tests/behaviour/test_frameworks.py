@@ -175,7 +175,8 @@ def test_a_pipeline_with_text_and_categories(flats):
     rio = RIORegressor(model, features=encoder(), **QUICK).fit(X, y)
     assert rio.score(X, y) > model.fit(X, y).score(X, y)
     with pytest.raises(ValueError, match="does not hold numbers"):
-        RIORegressor(model, **QUICK).fit(X, y)
+        RIORegressor(model, features=None, **QUICK).fit(X, y)
+    assert RIORegressor(model, **QUICK).fit(X, y).score(X, y) > 0.0
 
 
 def xgboost_with_categories():

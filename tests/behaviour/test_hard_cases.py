@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeRegressor
 
 from rio_uq import RIORegressor
 
@@ -32,6 +33,18 @@ def test_one_row(inference):
     mean, std = check(rio, X, np.array([2.0]))
     assert 2.0 < mean[0] <= 3.0
     assert 0.1 < std[0] < 10.0
+
+
+@pytest.mark.parametrize("n_rows", [2, 3])
+@pytest.mark.parametrize("model", [LinearRegression(), DecisionTreeRegressor()])
+def test_error_bars_of_two_or_three_rows_are_no_smaller_than_the_outcomes_spread(model, n_rows, rng):
+    """A model that goes through all of its rows leaves no residuals to learn from."""
+    for _ in range(5):
+        X = rng.normal(size=(n_rows, 2))
+        y = X[:, 0] + rng.normal(size=n_rows)
+        rio = RIORegressor(model, random_state=0).fit(X, y)
+        _, std = rio.predict(rng.normal(size=(50, 2)), return_std=True)
+        assert std.min() >= 0.999 * np.std(y, ddof=1)
 
 
 def test_fewer_rows_than_points(rng):

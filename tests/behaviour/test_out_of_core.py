@@ -1,6 +1,7 @@
 """Rows that are not in memory: files, Arrow tables and memory maps give what arrays give."""
 
 import pickle
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -68,6 +69,13 @@ def regressor(estimator=None, **options):
     return RIORegressor(estimator, **{**usual, **options})
 
 
+@pytest.fixture(scope="module")
+def fitted(frame):
+    """From a table in blocks, for tests that only ask."""
+    rows = ArrowRows(pa.Table.from_pandas(frame), columns=NAMES, block_rows=170)
+    return regressor().fit(rows, "y", y_pred="yhat")
+
+
 def of_all_rows(rio, X, y, prediction, weight=None):
     """The GP of a regressor made anew from all rows at once, at its hyperparameters, scalings and inducing points."""
     gp, known = rio.fitted_.gp, rio.fitted_.gp.posterior
@@ -95,7 +103,7 @@ def test_a_file_in_blocks_is_all_rows_at_once(path, frame, block_rows, is_weight
     weight = used["weight"].to_numpy() if is_weighted else None
     X, y, prediction = used[NAMES].to_numpy(), used["y"].to_numpy(), used["yhat"].to_numpy()
     assert_same(rio, of_all_rows(rio, X, y, prediction, weight), X[:50], prediction[:50])
-    assert rio.summary().n_rows == N
+    assert rio.summary().n_rows == len(used)
     assert list(rio.feature_names_in_) == NAMES
 
 
@@ -146,8 +154,8 @@ def test_a_model_gets_the_columns_that_it_has_seen(path, frame):
     assert rio.predict(path).shape == (N,)
 
 
-def test_predictions_of_a_file_are_those_of_its_rows(path, frame):
-    rio = regressor().fit(ArrowRows(path, columns=NAMES), "y", y_pred="yhat")
+def test_predictions_of_a_file_are_those_of_its_rows(path, frame, fitted):
+    rio = copy(fitted)
     rio.calibrate(frame[NAMES], frame["y"], y_pred=frame["yhat"], groups=frame["a"] > 0.5)
     X, given = frame[NAMES], {"y_pred": frame["yhat"], "groups": frame["a"] > 0.5}
     table = pa.Table.from_pandas(frame.assign(group=frame["a"] > 0.5))
@@ -165,19 +173,18 @@ def test_predictions_of_a_file_are_those_of_its_rows(path, frame):
     np.testing.assert_allclose(parts.output, rio.decompose(X, y_pred=frame["yhat"]).output, rtol=1e-9)
 
 
-def test_predictions_stream_to_a_file(path, frame, tmp_path):
-    rio = regressor().fit(ArrowRows(path, columns=NAMES), "y", y_pred="yhat")
+def test_predictions_stream_to_a_file(path, frame, tmp_path, fitted):
     output = tmp_path / "out.parquet"
     output.write_text("an older file")
     rows = ArrowRows(path, block_rows=300)
-    assert rio.predict_to_parquet(rows, output, y_pred="yhat", confidence_level=0.9) == output
+    assert fitted.predict_to_parquet(rows, output, y_pred="yhat", confidence_level=0.9) == output
     written = pd.read_parquet(output)
-    mean, std = rio.predict(frame[NAMES], y_pred=frame["yhat"], return_std=True)
-    band = rio.predict_interval(frame[NAMES], y_pred=frame["yhat"], confidence_level=0.9)
+    mean, std = fitted.predict(frame[NAMES], y_pred=frame["yhat"], return_std=True)
+    band = fitted.predict_interval(frame[NAMES], y_pred=frame["yhat"], confidence_level=0.9)
     np.testing.assert_allclose(written, np.column_stack([mean, std, band]), rtol=1e-9)
     assert list(written) == ["mean", "std", "lower", "upper"]
-    rio.predict_to_parquet(rows, output, y_pred="yhat", confidence_level=0.9, include_noise=False)
-    _, std = rio.predict(frame[NAMES], y_pred=frame["yhat"], return_std=True, include_noise=False)
+    fitted.predict_to_parquet(rows, output, y_pred="yhat", confidence_level=0.9, include_noise=False)
+    _, std = fitted.predict(frame[NAMES], y_pred=frame["yhat"], return_std=True, include_noise=False)
     np.testing.assert_allclose(pd.read_parquet(output), np.column_stack([mean, std, band]), rtol=1e-9)
 
 
@@ -202,23 +209,22 @@ def test_several_outputs(frame, tmp_path):
     np.testing.assert_allclose(written[["mean_0", "mean_1"]], expected, rtol=1e-9)
 
 
-def test_an_error_leaves_the_file_that_was_there(path, frame, tmp_path):
-    rio = regressor().fit(ArrowRows(path, columns=NAMES), "y", y_pred="yhat")
+def test_an_error_leaves_the_file_that_was_there(path, frame, tmp_path, fitted):
     output = tmp_path / "out.parquet"
     output.write_text("an older file")
     bad = pa.Table.from_pandas(frame.assign(yhat=frame["yhat"].where(frame.index != 620)))
     with pytest.raises(ValueError, match=r"in rows 600 to 699 of the Arrow table: y_pred contains NaN in 1 row \(20\)"):
-        rio.predict_to_parquet(ArrowRows(bad, block_rows=100), output, y_pred="yhat")
+        fitted.predict_to_parquet(ArrowRows(bad, block_rows=100), output, y_pred="yhat")
     assert output.read_text() == "an older file"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["out.parquet", "train.parquet"]
     with pytest.raises(ValueError, match="would replace the rows that they are for"):
-        rio.predict_to_parquet(path, path, y_pred="yhat")
+        fitted.predict_to_parquet(path, path, y_pred="yhat")
     with pytest.raises(FileNotFoundError, match="there is no folder"):
-        rio.predict_to_parquet(path, tmp_path / "absent" / "out.parquet", y_pred="yhat")
-    with pytest.raises(IsADirectoryError, match="name a file in it"):
-        rio.predict_to_parquet(path, tmp_path, y_pred="yhat")
+        fitted.predict_to_parquet(path, tmp_path / "absent" / "out.parquet", y_pred="yhat")
+    with pytest.raises(IsADirectoryError, match="give the name of a file in it"):
+        fitted.predict_to_parquet(path, tmp_path, y_pred="yhat")
     with pytest.raises(ValueError, match="one number here"):
-        rio.predict_to_parquet(path, output, y_pred="yhat", confidence_level=[0.5, 0.9])
+        fitted.predict_to_parquet(path, output, y_pred="yhat", confidence_level=[0.5, 0.9])
 
 
 def test_few_rows_are_fitted_as_if_in_memory(frame):
@@ -289,7 +295,8 @@ def test_bad_rows_are_named_by_their_block(n_bad, frame):
     """Whether or not they are in the sample, and without a change to an earlier fit."""
     bad = frame.copy()
     bad.loc[530 : 530 + n_bad - 1, "b"] = np.nan
-    rio = regressor(inference="sparse").fit(frame[NAMES][:200], frame["y"][:200], y_pred=frame["yhat"][:200])
+    rio = regressor(inference="sparse", features=None)
+    rio.fit(frame[NAMES][:200], frame["y"][:200], y_pred=frame["yhat"][:200])
     before = pickle.dumps(rio)
     rows = ArrowRows(pa.Table.from_pandas(bad), columns=NAMES, block_rows=100)
     with pytest.raises(ValueError, match=r"in rows 500 to 599 of the Arrow table: X contains NaN"):
@@ -313,16 +320,15 @@ def test_files_that_are_none(tmp_path, frame):
         ArrowRows(pa.Table.from_pandas(frame), block_rows=0)
 
 
-def test_methods_that_need_rows_in_memory_say_so(path, frame):
-    rio = regressor().fit(ArrowRows(path, columns=NAMES), "y", y_pred="yhat")
+def test_methods_that_need_rows_in_memory_say_so(path, frame, fitted):
     with pytest.raises(TypeError, match="this method takes rows in memory"):
-        rio.calibrate(path, frame["y"], y_pred=frame["yhat"])
+        fitted.calibrate(path, frame["y"], y_pred=frame["yhat"])
     with pytest.raises(ValueError, match="return_cov is a matrix of all rows"):
-        rio.predict(path, y_pred="yhat", return_cov=True)
-    with pytest.raises(TypeError, match="X has to be a Parquet file"):
-        rio.predict_to_parquet(frame[NAMES], "out.parquet")
+        fitted.predict(path, y_pred="yhat", return_cov=True)
+    with pytest.raises(TypeError, match="X has to be the path of a Parquet file"):
+        fitted.predict_to_parquet(frame[NAMES], "out.parquet")
     with pytest.raises(ValueError, match="a memory map has no column 'yhat'"):
-        rio.predict(np.memmap(path, mode="r", dtype=np.uint8)[:30].reshape(10, 3), y_pred="yhat")
+        fitted.predict(np.memmap(path, mode="r", dtype=np.uint8)[:30].reshape(10, 3), y_pred="yhat")
 
 
 def test_where_no_column_is_left_outcomes_are_no_features(frame, tmp_path):
@@ -365,11 +371,10 @@ def test_predictions_never_replace_their_own_rows(path, frame, tmp_path):
         assert (tmp_path / name).read_bytes() == before
 
 
-def test_things_of_arrow_that_are_no_rows_are_said(path, frame):
-    rio = regressor().fit(ArrowRows(path, columns=NAMES), "y", y_pred="yhat")
+def test_things_of_arrow_that_are_no_rows_are_said(path, frame, fitted):
     for X in (pa.Table.from_pandas(frame).to_reader(), pq.ParquetFile(path)):
         with pytest.raises(TypeError, match=rf"X is a {type(X).__name__} of pyarrow, and rows come as a path"):
-            rio.predict(X, y_pred="yhat")
+            fitted.predict(X, y_pred="yhat")
         with pytest.raises(TypeError, match=rf"X is a {type(X).__name__} of pyarrow"):
             regressor().fit(X, "y", y_pred="yhat")
     with pytest.raises(TypeError, match=r"filter has to be an expression of pyarrow.*got 'a>1'"):

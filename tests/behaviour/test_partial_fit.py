@@ -50,7 +50,8 @@ def test_it_is_a_fit_of_all_rows_at_the_same_hyperparameters(inference, n_output
     weight = rng.integers(0, 3, size=150).astype(float) if is_weighted else np.ones(150)
     estimator = LinearRegression().fit(X, y)
     options = {"inference": inference, "noise": "constant", "n_inducing": 20, "random_state": 0, "max_iter": 20}
-    rio = RIORegressor(estimator, tol=1e-3, **options).fit(X[:80], y[:80], sample_weight=weight[:80])
+    rio = RIORegressor(estimator, residuals="in-sample", tol=1e-3, **options)
+    rio.fit(X[:80], y[:80], sample_weight=weight[:80])
     theta = rio.fitted_.gp.posterior.theta
     rio.partial_fit(X[80:110], y[80:110], sample_weight=weight[80:110])
     rio.set_params(n_jobs=2).partial_fit(X[110:], y[110:], sample_weight=weight[110:])
@@ -165,7 +166,7 @@ def test_rows_of_the_summary_are_a_fair_sample(rng, monkeypatch):
     monkeypatch.setattr("rio_uq.rows.kept.MOST_ROWS", 500)
 
     def rows(value, n):
-        return KeptRows(np.full((n, 1), value), np.zeros((n, 1)), np.ones(n), n)
+        return KeptRows(np.full((n, 1), value), np.zeros((n, 1)), np.zeros((n, 1)), np.ones(n), n)
 
     known = rows(0.0, 500)
     for _ in range(1500):

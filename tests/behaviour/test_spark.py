@@ -74,7 +74,7 @@ def predicted(table, udf, *features):
 
 def assert_as_in_memory(found, rio, *features):
     expected = np.column_stack(rio.predict(found[list(features)], return_std=True))
-    np.testing.assert_allclose(found[["mean", "std"]], expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found[["mean", "std"]], expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.processes

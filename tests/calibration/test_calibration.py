@@ -43,7 +43,7 @@ def overconfident(data):
     """Fitted to residuals of a forest on its own training rows, which are far too small."""
     X, y, _ = data["train"]
     forest = RandomForestRegressor(30, random_state=0).fit(X, y)
-    return RIORegressor(forest, random_state=0, tol=1e-4).fit(X, y)
+    return RIORegressor(forest, residuals="in-sample", random_state=0, tol=1e-4).fit(X, y)
 
 
 @pytest.fixture
@@ -444,6 +444,8 @@ def test_predictions_alone_are_enough(rio, data):
     forest = rio.estimator_
     expected = copy(rio).calibrate(X, y).predict_interval(new)
     train = data["train"]
-    bare = RIORegressor(random_state=0, tol=1e-4).fit(*train[:2], y_pred=forest.predict(train[0]))
+    bare = RIORegressor(residuals="in-sample", random_state=0, tol=1e-4).fit(
+        *train[:2], y_pred=forest.predict(train[0])
+    )
     bare.calibrate(X, y, y_pred=forest.predict(X))
     np.testing.assert_allclose(bare.predict_interval(new, y_pred=forest.predict(new)), expected)

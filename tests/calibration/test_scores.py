@@ -19,7 +19,7 @@ from rio_uq.calibration.scores import ONE_SIGMA
 KINDS = [SymmetricConformal, TwoSidedConformal, ScaledNormal, Recalibrated]
 every_kind = pytest.mark.parametrize("kind", KINDS)
 pytestmark = pytest.mark.no_cover
-laws = settings(max_examples=20, deadline=None, derandomize=True)
+laws = settings(max_examples=12, deadline=None, derandomize=True)
 GRID = np.arange(1, 1000) / 1000
 
 

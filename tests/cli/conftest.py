@@ -43,7 +43,7 @@ def run(tmp_path, monkeypatch):
     from rio_uq.cli.app import app
 
     # These tests are about tables, files and words, and not about the best hyperparameters.
-    for name, value in {"tol": 1e-2, "starts": "rio"}.items():
+    for name, value in {"tol": 1e-2, "starts": "rio", "noise": "constant"}.items():
         monkeypatch.setitem(RIORegressor.__init__.__kwdefaults__, name, value)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")

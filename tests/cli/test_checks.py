@@ -62,8 +62,8 @@ def test_blank_lines_before_the_names(before, header, tmp_path):
 def test_rows_that_were_used_before(run, train, fresh, tmp_path):
     train.to_csv("train.csv", index=False)
     fresh.to_csv("calib.csv", index=False)
-    fit = ("fit", "train.csv", *FIT, *SMALL, "-o", "price.rio", "--force", "--calibrate-with")
-    assert "100% of the rows of train.csv are rows that RIO was fitted to" in run(*fit, "train.csv").stderr
+    fit = ("fit", "train.csv", *FIT, *SMALL, "--rows", "new", "-o", "price.rio", "--force", "--calibrate-with")
+    assert "100% of these rows were fitted to: error bars calibrated on them" in run(*fit, "train.csv").stderr
     assert "warning" not in run(*fit, "calib.csv").stderr
     assert "RIO was fitted to" in run("evaluate", "train.csv", "--rio", "price.rio").stderr
     assert "RIO was calibrated with" in run("evaluate", "calib.csv", "--rio", "price.rio").stderr

@@ -75,12 +75,14 @@ def test_evaluate_measures_before_and_after(run, rio_file, fresh):
     known = fresh.dropna(subset="price")
     rio = rio_uq.load(rio_file)
     given = {"X": known[["size", "age", "city"]], "y_pred": known["yhat"]}
-    mean, std = rio.predict(**given, return_std=True)
+    mean = rio.predict(**given)
     low, high = rio.predict_interval(**given, confidence_level=0.8).T
     assert found["rows"] == 79
     assert found["before"]["rmse"] == pytest.approx(rio_uq.metrics.rmse(known["price"], known["yhat"]))
     assert found["after"]["rmse"] == pytest.approx(rio_uq.metrics.rmse(known["price"], mean))
-    assert found["after"]["nlpd"] == pytest.approx(rio_uq.metrics.nlpd(known["price"], mean, std))
+    distribution = rio.predict_dist(**given)
+    assert found["after"]["nlpd"] == pytest.approx(rio_uq.metrics.nlpd(known["price"], distribution))
+    assert found["after"]["crps"] == pytest.approx(rio_uq.metrics.crps(known["price"], distribution))
     assert found["after"]["coverage"]["0.8"] == pytest.approx(
         np.mean((low <= known["price"]) & (known["price"] <= high))
     )
@@ -99,6 +101,7 @@ def test_info_in_words_and_as_json(run, rio_file):
     assert found["rows"] == 120
     assert found["features"] == ["size", "age", "age is missing", "city=Kyiv", "city=Oslo", "city=Rome"]
     assert found["table"]["target"] == "price"
+    assert f"Outcomes follow {found['distribution'][0]}." in " ".join(words.split())
 
 
 def test_a_seed_gives_the_same_bytes_and_options_reach_the_regressor(run, train, tmp_path):

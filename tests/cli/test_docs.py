@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rio_uq import RIORegressor
+
 pytestmark = pytest.mark.no_cover
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 
@@ -19,8 +21,9 @@ def shape(line):
     return re.sub(r"\s+", " ", re.sub(r"\d[\d.,]*", "#", line)).strip()
 
 
-def test_the_page(run):
+def test_the_page(run, monkeypatch):
     pytest.importorskip("skops")
+    monkeypatch.setitem(RIORegressor.__init__.__kwdefaults__, "noise", "io")  # which the page is told about
     n_commands = 0
     for kind, text in blocks():
         if kind == "python":

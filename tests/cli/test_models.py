@@ -38,7 +38,7 @@ def test_skops_inside(run, tables):
     skops.io.dump(model, "model.skops")
     said = run(*FIT, "--model", "model.skops")
     assert "give predict the same --model" not in said.stderr
-    assert "if these rows are the model's training rows" in said.stderr
+    assert "residuals, rows " in said.stdout
     run(*PREDICT)
     found = pd.read_csv("out.csv")
     np.testing.assert_allclose(found["y_pred"], model.predict(fresh[["city", "size", "age"]]))
@@ -147,8 +147,11 @@ def test_cross_fit_gives_residuals_that_tell_the_truth(run, tables):
     model = ExtraTreesRegressor(20, random_state=0).fit(train[names], train["price"])
     skops.io.dump(model, "model.skops")
     given = ("--model", "model.skops", "--trust-types", "sklearn.tree._tree.Tree")
-    run(*FIT, *given)
+    run(*FIT, *given, "--rows", "new")
     in_sample = rio_uq.load("price.rio", estimator=None).summary().residual_std
+    found_out = run(*FIT, *given, "--force")
+    assert "out-of-fold residuals, rows seen" in found_out.stdout
+    assert rio_uq.load("price.rio", estimator=None).summary().residual_std > 3 * max(in_sample, 1e-9)
     run(*FIT, *given, "--cross-fit", "--force")
     assert rio_uq.load("price.rio", estimator=None).summary().residual_std > 3 * max(in_sample, 1e-9)
     run(*PREDICT, *given[2:])

@@ -25,15 +25,20 @@ def predict(X):
 
 STEADY_MODEL = """
 import time
+from rio_uq.cli.console import DELAY
 def predict(X):
-    time.sleep(0.4)
+    time.sleep(1.5 * DELAY)
     return 2.0 * X["size"]
 """
 
 
-def start(*arguments, cwd, **options):
+def start(*arguments, cwd):
     text = [str(argument) for argument in arguments]
-    return subprocess.Popen([*PROGRAM, *text], cwd=cwd, text=True, stdout=-1, stderr=-1, **options)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a program in the background would ignore it
+    try:
+        return subprocess.Popen([*PROGRAM, *text], cwd=cwd, text=True, stdout=-1, stderr=-1)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def wait_for(path, process):
@@ -63,7 +68,7 @@ def test_a_signal_in_the_middle_leaves_nothing_half_written(sent, code, rio_file
 
 def test_quiet_in_a_pipe(train, tmp_path):
     train.to_csv(tmp_path / "train.csv", index=False)
-    command = "fit train.csv --target price --pred-column yhat --drop id --inducing 5 -o price.rio"
+    command = "fit train.csv --target price --pred-column yhat --drop id --inducing 5 --rows new -o price.rio"
     process = start(*command.split(), cwd=tmp_path)
     stdout, stderr = process.communicate(timeout=120)
     assert (process.returncode, stderr) == (0, "")

@@ -1,6 +1,7 @@
 """The GP in the units of the data, with as many predictions as targets or not."""
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from rio_uq.gp import noise as noise_models
 from rio_uq.gp.inference import INFERENCES, exact, sparse
 from rio_uq.gp.noise.constant import Constant
-from rio_uq.gp.noise.contract import Response
+from rio_uq.gp.noise.contract import LearntNoise, Response
 from rio_uq.gp.problem import Problem
 from rio_uq.gp.residual import KernelChoice, fit_residual_gp
 from rio_uq.gp.settings import Settings
@@ -39,7 +40,7 @@ def fit(problem, inference, kind="io", noise="constant"):
         noise=noise,
         walk_options={},
         rng=np.random.default_rng(0),
-    )
+    ).gp
 
 
 def stored(gp):
@@ -140,31 +141,42 @@ def test_residuals_have_a_trust_for_each_target():
 
 
 @dataclass(frozen=True)
-class Halved(Constant):
-    """Noise that tells inference to trust each row half as much, around targets that are shifted."""
+class Shifted(Constant):
+    """Noise that gives inference targets that are shifted, and rows that count half if they have a precision."""
+
+    precision: float | None
 
     def response(self, rows, targets):
-        return Response(targets + 1.0, np.full(len(rows), 0.5))
+        return Response(targets + 1.0, None if self.precision is None else np.full(len(rows), self.precision))
 
 
 @both
-def test_inference_takes_the_response_and_the_precision_that_the_noise_gives(inference, monkeypatch):
-    monkeypatch.setitem(noise_models.NOISES, "halved", lambda *_: (Halved(), 3.0))
+@pytest.mark.parametrize("precision", [None, 0.5])
+def test_inference_takes_the_response_and_the_precision_that_the_noise_gives(inference, precision, monkeypatch):
+    monkeypatch.setitem(
+        noise_models.NOISES, "shifted", lambda *_: LearntNoise(Shifted(precision), 3.0, np.full(N, 3.0))
+    )
     problem = make(1, 1)
-    usual, gp = fit(problem, inference), fit(problem, inference, noise="halved")
+    usual, gp = fit(problem, inference), fit(problem, inference, noise="shifted")
     np.testing.assert_allclose(gp.posterior.noise_variance, 3.0 * usual.posterior.noise_variance)
     assert gp.posterior.statistics.noise_variance == pytest.approx(usual.posterior.noise_variance)
-    weighed = replace(usual._data(problem, {}), precision=np.full(N, 0.5))
-    shifted = INFERENCES[inference].posterior(
-        usual.posterior.kernel,
-        usual.posterior.theta,
-        np.log(usual.posterior.noise_variance),
-        usual.posterior.points,
-        replace(weighed, targets=weighed.targets + 1.0),
-    )
+    data = usual._data(problem, {})
+    response = replace(data, targets=data.targets + 1.0, precision=precision and np.full(N, precision))
+    posterior, log_noise = usual.posterior, np.log(usual.posterior.noise_variance)
+    shifted = INFERENCES[inference].posterior(posterior.kernel, posterior.theta, log_noise, posterior.points, response)
     expected = replace(usual, posterior=shifted).mean_and_variance(problem.features, problem.y_pred, 1)
     np.testing.assert_allclose(
         gp.mean_and_variance(problem.features, problem.y_pred, 1), expected, rtol=1e-6, atol=1e-9
     )
-    further = make(1, 1, n=20)
-    assert gp._data(further, {}).precision is not None
+    assert gp.bound == pytest.approx(shifted.log_likelihood() - N * np.log(gp.targets.scale).sum())
+    assert gp.bound != pytest.approx(usual.bound)
+    assert (gp._data(make(1, 1, n=20), {}).precision is None) == (precision is None)
+
+
+def test_a_file_refuses_noise_and_statistics_that_it_has_no_form_for():
+    gp = fit(make(1, 1), "exact")
+    with pytest.raises(TypeError, match="noise of class Shifted has no form"):
+        stored(replace(gp, noise=Shifted(None)))
+    other = replace(gp.posterior, statistics=SimpleNamespace(noise_variance=np.ones(1), sums=None, jitter=0.0))
+    with pytest.raises(TypeError, match="statistics of class SimpleNamespace have no form"):
+        stored(replace(gp, posterior=other))

@@ -377,3 +377,13 @@ def test_measures_before_and_after(data):
     assert found["after_coverage_0"] == metrics.coverage(Y[60:, 0], mean[:, 0], std[:, 0], confidence_level=0.9)
     rio.calibrate(X[60:], Y[60:])
     assert "after_nlpd_0" not in flavor._measures(rio, X[60:], Y[60:], None, None, 0.9)
+
+
+def test_densities_are_those_of_the_distribution_that_is_predicted(data):
+    X, y = data
+    rio = quick(LinearRegression(), distribution="student").fit(X[:60], y[:60])
+    found = flavor._measures(rio, X[60:], y[60:], None, None, 0.9)
+    distribution = rio.predict_dist(X[60:])
+    assert found["after_nlpd"] == pytest.approx(metrics.nlpd(y[60:], distribution))
+    assert found["after_crps"] == pytest.approx(metrics.crps(y[60:], distribution))
+    assert found["after_coverage"] == pytest.approx(metrics.coverage(y[60:], distribution, confidence_level=0.9))

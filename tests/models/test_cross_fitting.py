@@ -37,7 +37,7 @@ def test_a_model_that_memorises_shows_its_residuals_at_full_size(rng):
     assert residual.std() == pytest.approx(np.sqrt(2.0) * y.std(), rel=0.15)  # a neighbour's noise and its own
     assert not np.abs(y - clone(memory).fit(X, y).predict(X)).any()
     crossed = RIORegressor(memory, residuals="cross-fit", random_state=0).fit(X, y)
-    deceived = RIORegressor(clone(memory).fit(X, y), random_state=0).fit(X, y)
+    deceived = RIORegressor(clone(memory).fit(X, y), residuals="in-sample", random_state=0).fit(X, y)
     assert deceived.noise_variance_ < 1e-6 * crossed.noise_variance_
 
 
@@ -100,7 +100,7 @@ def test_what_predicts_afterwards(noisy):
     np.testing.assert_allclose(refitted.estimator_.coef_, model.coef_)
 
 
-def test_auto_cross_fits_what_it_fits_itself_and_nothing_else(noisy):
+def test_auto_cross_fits_what_it_fits_itself_and_believes_held_out(noisy):
     X, y = noisy
 
     def fit(model, n_rows=120, **options):
@@ -112,7 +112,7 @@ def test_auto_cross_fits_what_it_fits_itself_and_nothing_else(noisy):
     fitted = Ridge().fit(X, y)
     assert fit(fitted).estimator_ is fitted
     in_sample = RIORegressor(fitted, residuals="in-sample", random_state=0).fit(X, y)
-    np.testing.assert_array_equal(fit(fitted).predict(X), in_sample.predict(X))
+    np.testing.assert_array_equal(fit(fitted, held_out=True).predict(X), in_sample.predict(X))
 
 
 def test_a_frame_with_text_reaches_the_model_of_each_fold(noisy):
@@ -148,8 +148,10 @@ def test_error_bars_of_a_forest_hold_what_they_say(rng):
         mean, std = rio.fit(X[train], y[train]).predict(X[test], return_std=True)
         return metrics.coverage(y[test], mean, std, confidence_level=0.9)
 
-    assert coverage(RIORegressor(clone(forest).fit(X[train], y[train]), random_state=0)) < 0.75
+    fitted = clone(forest).fit(X[train], y[train])
+    assert coverage(RIORegressor(fitted, residuals="in-sample", random_state=0)) < 0.75
     assert abs(coverage(RIORegressor(forest, random_state=0)) - 0.9) < 0.04
+    assert abs(coverage(RIORegressor(fitted, random_state=0)) - 0.9) < 0.05
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The ONNX graph says what the regressor says."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ import rio_uq
 from rio_uq import RIORegressor
 from rio_uq.features import onnx_tensor
 from rio_uq.gp.kernels.terms import FAMILIES
+from rio_uq.gp.noise.constant import Constant
 from rio_uq.models import onnx_model
 
 onnx = pytest.importorskip("onnx")
@@ -413,4 +415,15 @@ def test_missing_package_is_named(monkeypatch):
     rio = fitted(X, y, y_pred)
     monkeypatch.setitem(__import__("sys").modules, "onnx", None)
     with pytest.raises(ImportError, match=r"rio-uq\[onnx\]"):
+        export(rio)
+
+
+def test_noise_without_nodes_is_refused(friedman):
+    class Other(Constant):
+        """Noise that the export does not know."""
+
+    X, y = friedman
+    rio = fitted(X, y, X[:, 0])
+    rio.fitted_ = replace(rio.fitted_, gp=replace(rio.fitted_.gp, noise=Other()))
+    with pytest.raises(TypeError, match="noise of class Other cannot be exported"):
         export(rio)

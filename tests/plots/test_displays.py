@@ -45,7 +45,7 @@ def model(rows):
 @pytest.fixture(scope="module")
 def rio(model, rows):
     X, y = rows
-    return RIORegressor(model, random_state=0, tol=1e-4).fit(X[:100], y[:100])
+    return RIORegressor(model, residuals="in-sample", random_state=0, tol=1e-4).fit(X[:100], y[:100])
 
 
 @pytest.fixture(scope="module")
@@ -289,7 +289,8 @@ def two(new):
     """A regressor with two outputs, and its data."""
     X, y = new
     outputs = np.stack([y, 100.0 * X[:, 0] ** 2], axis=1)
-    return RIORegressor(LinearRegression(), random_state=0, tol=1e-2).fit(X, outputs), X, outputs
+    rio = RIORegressor(LinearRegression(), distribution="normal", random_state=0, tol=1e-2)
+    return rio.fit(X, outputs), X, outputs
 
 
 @pytest.mark.parametrize("display", ALL)
@@ -312,7 +313,10 @@ def test_data_of_the_output_chosen(two):
     np.testing.assert_allclose(second.coverage, metrics.coverage_curve(y[:, 1], mean[:, 1], std[:, 1]))
     np.testing.assert_array_equal(plots.ErrorBarDisplay.from_estimator(rio, X, y, output=1).mean, mean[:, 1])
     parts = plots.DecompositionDisplay.from_estimator(rio, X, output=1)
-    np.testing.assert_allclose(line(parts.ax_[0], "output part")[:, 1], rio.decompose(X).output[:, 1])
+    np.testing.assert_allclose(parts.input_part + parts.output_part, rio.predict_residual(X)[:, 1])
+    by_input = rio.decompose(X).input[:, 1]
+    assert np.std(parts.input_part) < 0.5 * np.std(by_input)  # without its slope on ŷ, which the output part takes back
+    np.testing.assert_array_equal(line(parts.ax_[0], "output part")[:, 1], parts.output_part)
     assert parts.relevance == {feature.name: feature.relevance[1] for feature in rio.summary().features}
 
 

@@ -15,6 +15,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeRegressor
 
 from rio_uq import RIORegressor, load
 from rio_uq.plots.base import BLUE, GREEN, ORANGE, SKY, VERMILLION
@@ -287,7 +288,7 @@ def test_predictions_without_a_model_and_a_regressor_from_a_file(table, written,
 
 
 def test_rows_of_fit_are_noticed(rio, table, written):
-    assert "100 % of the rows that RIO was fitted to" in written(rio, *table).text
+    assert "33 % of these rows are rows that RIO was fitted to" in written(rio, *table).text
     assert "was fitted to" not in written(rio, table[0][300:], table[1][300:]).text
 
 
@@ -368,3 +369,13 @@ def test_the_assets_are_in_the_package():
     assert {"report.html", "report.css", "plot.js", "figures.js", "report.js"} <= names
     for entry in files("rio_uq.report").joinpath("assets").iterdir():
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", entry.read_text(encoding="utf-8"))
+
+
+def test_a_model_that_has_seen_the_rows_of_fit_is_found_out(rng, tmp_path):
+    X = pd.DataFrame(rng.uniform(size=(400, 2)), columns=["a", "b"])
+    y = X["a"] + 0.5 * rng.normal(size=400)
+    model = DecisionTreeRegressor(max_depth=8, random_state=0).fit(X[:200], y[:200])
+    rio = RIORegressor(model, residuals="in-sample", random_state=0).fit(X[:200], y[:200])
+    text = write_report(rio, X[200:], y[200:], tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "No, they are far too narrow: 90" in text
+    assert "times as large here as on the rows of fit" in text

@@ -14,7 +14,7 @@ from rio_uq.report.groups import binomial_interval, groups_by, mean_interval
 from rio_uq.report.regions import find_regions
 from rio_uq.report.rejection import kept_means, measure_rejection
 from rio_uq.report.reliability import measure_reliability, most_frequent
-from rio_uq.report.rows import LEVELS, share_of_training_rows
+from rio_uq.report.rows import LEVELS
 from rio_uq.report.words import distinct, measured, number, share, signed
 
 FAST = {"random_state": 0, "tol": 1e-4}
@@ -96,32 +96,37 @@ def test_levels_beyond_a_calibration_are_left_out(rio, table, gather_rows):
     few = RIORegressor(first_column, **FAST).fit(X[:100], y[:100]).calibrate(X[100:103], y[100:103])
     rows = gather_rows(few, X[300:], y[300:])
     assert rows.level == 0.75
-    assert measure_reliability(rows).answer.startswith(("Yes", "Not", "On"))
+    assert measure_reliability(rows).answer.startswith(("Yes", "No", "On"))
 
 
 def test_known_rows_are_noticed(rio, table, rng):
-    X = table[0].to_numpy()
-    assert share_of_training_rows(rio, X[:300]) == 1.0
-    assert share_of_training_rows(rio, X[:75]) == 0.25
-    assert share_of_training_rows(rio, X[300:]) == 0.0
+    X, y = (part.to_numpy(dtype=float) for part in table)
+
+    def reused(rows):
+        return rio.fitted_.kept.reused(X[rows], X[rows, :1], y[rows, None])
+
+    assert reused(np.arange(300)) == 1.0
+    assert reused(np.arange(150, 450)) == 0.5
+    assert reused(np.arange(300, 900)) == 0.0
 
 
 # Before and after
 
 
-def test_measures_are_those_of_the_library(rows):
+def test_measures_are_those_of_the_library(rows, rio, table):
     found = compare(rows, np.random.default_rng(0))
     rmse, mae, nlpd, *coverage = found.measures
     before_std = np.full(len(rows), metrics.rmse(rows.outcome, rows.y_pred))
     for measure, metric in ((rmse, metrics.rmse), (mae, metrics.mae), (nlpd, metrics.nlpd)):
         assert measure.before.value == pytest.approx(metric(rows.outcome, rows.y_pred, before_std))
-        assert measure.after.value == pytest.approx(metric(rows.outcome, rows.mean, rows.std))
+        after = (rio.predict_dist(table[0][300:]),) if measure is nlpd else (rows.mean,)
+        assert measure.after.value == pytest.approx(metric(rows.outcome, *after))
         assert measure.change.value == pytest.approx(measure.after.value - measure.before.value)
     for measure, level in zip(coverage, (0.68, 0.9, 0.95), strict=True):
         options = {"confidence_level": level}
         assert measure.level == level
         before = metrics.coverage(rows.outcome, rows.y_pred, before_std, **options)
-        after = metrics.coverage(rows.outcome, rows.mean, rows.std, **options)
+        after = metrics.coverage(rows.outcome, rio.predict_dist(table[0][300:]), **options)
         assert (measure.before.value, measure.after.value) == pytest.approx((before, after))
         assert measure.change.value == pytest.approx(abs(after - level) - abs(before - level))
     assert found.improved == metrics.improvement_ratio(rows.outcome, rows.mean, rows.y_pred)
@@ -227,11 +232,45 @@ def test_intervals_that_are_off_are_said_to_be(made_rows, rng):
         return measure_reliability(made_rows(y[:n], zero[:n], zero[:n], std[:n])).verdict
 
     assert verdict(ones) == "Yes"
-    assert verdict(0.7 * ones) == "Not quite, they are too narrow"
+    assert verdict(0.9 * ones) == "Not quite, they are too narrow"
+    assert verdict(0.45 * ones) == "No, they are far too narrow"
+    assert verdict(0.1 * ones, n=20) == "No, they are far too narrow"
     assert verdict(1.5 * ones) == "Yes, but they are wider than they need to be"
     heavy_tailed = np.where(np.arange(2000) % 5, 2.0, 0.25)  # as good as outcomes of those sizes
     assert verdict(heavy_tailed) == "Not quite, some are too narrow and some too wide"
     assert verdict(ones, n=6) == "There are too few rows to tell"
+
+
+@pytest.mark.parametrize(
+    ("fitted_error", "is_cross_fit", "cause"),
+    [
+        (0.3, False, "3.3 times as large here as on the rows of fit, as those of a model are that has seen them"),
+        (0.3, True, "these rows are of another kind. Fit on rows like these."),
+        (1.0, False, "Calibrate the error bars on rows that were used for nothing else"),
+        (None, False, "Calibrate the error bars on rows that were used for nothing else"),
+    ],
+)
+def test_no_comes_with_the_cause_and_the_remedy(fitted_error, is_cross_fit, cause, made_rows, rng):
+    y, zero = rng.normal(size=2000), np.zeros(2000)
+    y /= y.std()
+    rows = made_rows(y, zero, zero, np.full(2000, 0.46))
+    answer = measure_reliability(rows, fitted_error, is_cross_fit=is_cross_fit).answer
+    assert answer.startswith("No, they are far too narrow: 90\N{NO-BREAK SPACE}% intervals hold 5")
+    assert cause in answer
+    assert measure_reliability(made_rows(y, zero, zero, np.ones(2000)), fitted_error).answer.endswith("average.")
+
+
+def test_groups_with_too_narrow_intervals_come_before_too_wide_ones(made_rows, rng):
+    feature = rng.uniform(size=4000)
+    y = np.where(feature > 0.8, 1.3, 0.5) * rng.normal(size=4000)
+    zero, ones = np.zeros(4000), np.ones(4000)
+    found = measure_reliability(made_rows(y, zero, zero, ones, feature[:, None], ["carat"]))
+    assert found.overall.off_at(0.9) == 1
+    assert found.verdict == "Not for all rows, they are too narrow in some groups"
+    _, worst = found.exceptions[0]
+    assert worst.off_at(0.9) == -1
+    assert f"most of all rows with carat {worst.label}" in found.answer
+    assert "rio.calibrate(X, y, groups=...)" in found.answer
 
 
 def test_a_group_that_is_off_is_named(made_rows, rng):
@@ -400,6 +439,9 @@ def test_one_group_that_is_surely_off_is_enough(made_rows):
     found = measure_reliability(rows)
     assert len(found.exceptions) == 1
     assert found.is_uneven
+    assert found.verdict == "Not for all rows, they are too narrow in some groups"
+    outcome[:500] *= 0.6  # and now 97 %
+    found = measure_reliability(made_rows(outcome, 0 * outcome, 0 * outcome, np.ones(n_rows), feature[:, None], ["x"]))
     assert found.verdict == "On the whole, but not in every group of rows"
 
 

@@ -474,3 +474,17 @@ class TestOnACluster:
         finally:
             scheduler.kill()
             scheduler.wait()
+
+
+def test_rows_are_rejected_as_those_in_memory(data, model):
+    X, y = data
+    rio = RIORegressor(model, random_state=0, tol=1e-3).fit(X[:200], y[:200], held_out=True)
+    lazy = da.from_array(X, chunks=(300, 3))
+    cut = float(np.median(rio.predict(X, return_std=True)[1]))
+    rules = [{"threshold": cut}, {"budget": 0.8}, {"budget": 0.8, "calibration": (lazy, None)}]
+    rules.append({"target_error": 1.0, "calibration": (lazy, da.from_array(y, chunks=300))})
+    for rule in rules:
+        rejected = rio.reject(lazy, **rule)
+        assert isinstance(rejected, np.ndarray)
+        in_memory = {name: (X, y) if name == "calibration" else value for name, value in rule.items()}
+        np.testing.assert_array_equal(rejected, rio.reject(X, **in_memory))

@@ -342,3 +342,30 @@ def test_a_group_occurs_once(saved, path):
         manifest["calibration"]["groups"] = [1, 1]
 
     assert "each label once" in refusal(path, with_manifest(saved[0], repeat))
+
+
+STUDENT = {"kind": "student", "n_rows": 12, "gain": 3.0, "degrees": 4.0, "scale": 1.0, "heights": [0.5, 1.5]}
+SKEWED = {"kind": "skewed", "n_rows": 12, "gain": 3.0, "degrees": 4.0, "lower": 1.0, "upper": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ([], "one distribution for each of 1 outputs"),
+        ([STUDENT, STUDENT], "one distribution for each of 1 outputs"),
+        ([STUDENT | {"kind": "cauchy"}], "has to be one of normal, student, skewed"),
+        ([STUDENT | {"degrees": 2.0}], "more than two"),
+        ([STUDENT | {"scale": 0.0}], "more than zero"),
+        ([STUDENT | {"heights": []}], "mean is one"),
+        ([STUDENT | {"heights": [0.0, 2.0]}], "mean is one"),
+        ([STUDENT | {"heights": [1.0, "1"]}], "mean is one"),
+        ([STUDENT | {"heights": [1.0, 10**400]}], "mean is one"),
+        ([SKEWED | {"lower": -1.0}], "more than zero"),
+        ([SKEWED | {"heights": [1.0]}], "unknown"),
+    ],
+)
+def test_shapes_that_no_distribution_can_have(saved, path, wrong, reason):
+    for shape in ([STUDENT], [SKEWED]):
+        path.write_bytes(with_manifest(saved[0], lambda manifest, s=shape: manifest["shape"].update(outputs=s)))
+        assert rio_uq.load(path).shape_.scores[0].kind == shape[0]["kind"]
+    assert reason in refusal(path, with_manifest(saved[0], lambda manifest: manifest["shape"].update(outputs=wrong)))

@@ -508,3 +508,31 @@ def test_altered_tables_of_the_check_are_refused(key, value, data, path):
     archive.write_archive(path, manifest, arrays, {}, overwrite=True)
     with pytest.raises(FormatError, match="check"):
         rio_uq.load(path, estimator=colour_model)
+
+
+@pytest.mark.parametrize("noise", ["constant", "io"])
+def test_a_file_knows_which_noise_was_asked_for(data, path, noise):
+    X, y = data
+    rio = regressor(noise=noise).fit(X, y).set_params(noise="io" if noise == "constant" else "constant")
+    rio.save(path)
+    loaded = rio_uq.load(path, estimator=linear)
+    assert loaded.fitted_.gp.noise_choice == noise
+    assert str(loaded.summary()) == str(rio.summary())
+
+
+def test_flags_of_numpy_are_flags(data, path):
+    X, y = data
+    rio = regressor(ard=np.bool_(True)).fit(X, y)
+    rio.save(path)
+    assert_same(rio, rio_uq.load(path, estimator=linear), X)
+
+
+def test_a_model_file_where_the_rows_cannot_be_rebuilt(data, path, tmp_path, monkeypatch):
+    """As those of a table of a library that is not installed."""
+    skops_io = pytest.importorskip("skops.io")
+    X, y = data
+    rio = regressor().set_params(estimator=Ridge().fit(X, y)).fit(X, y, held_out=True)
+    skops_io.dump(rio.estimator_, tmp_path / "model.skops")
+    monkeypatch.setattr(type(rio.fitted_.example), "can_be_rebuilt", False)
+    rio.save(path, model_file=tmp_path / "model.skops")
+    np.testing.assert_array_equal(rio_uq.load(path).predict(X), rio.predict(X))

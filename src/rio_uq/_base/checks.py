@@ -27,7 +27,7 @@ def check_finite(array: Array, name: str, remedy: str) -> None:
     bad = ~(finite if array.ndim == 1 else finite.all(axis=1))
     rows = np.flatnonzero(bad)
     kinds = " and ".join(
-        kind for kind, found in (("NaN", np.isnan(array).any()), ("infinity", np.isinf(array).any())) if found
+        kind for kind, is_there in (("NaN", np.isnan(array).any()), ("infinity", np.isinf(array).any())) if is_there
     )
     count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
     raise ValueError(f"{name} contains {kinds} in {count} ({named(rows.tolist())}): {remedy}")
@@ -55,7 +55,7 @@ def to_numeric(values: Any, name: str) -> Array:
 
 
 def check_choice(value: Any, name: str, choices: Collection[str]) -> None:
-    """Raise a ValueError unless the value is one of the choices ones."""
+    """Raise a ValueError unless the value is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} has to be one of {', '.join(map(repr, choices))}; got {value!r}")
 
@@ -110,10 +110,10 @@ def check_weight(sample_weight: Any, n_rows: int, *, may_vanish: bool = False) -
     return None if (weight == 1.0).all() else weight
 
 
-def check_held_out(held_out: Any, n_rows: int) -> Mask | None:
-    """The mask of held-out rows of shape (n_rows,); None where all rows are alike."""
-    if held_out is None:
-        return None
+def check_held_out(held_out: Any, n_rows: int) -> Mask | bool | None:
+    """The mask of held-out rows of shape (n_rows,), or True or False where all rows are alike."""
+    if held_out is None or isinstance(held_out, bool | np.bool_):
+        return None if held_out is None else bool(held_out)
     mask = np.asarray(held_out)
     if mask.dtype != bool or mask.shape != (n_rows,):
         other = (
@@ -123,7 +123,7 @@ def check_held_out(held_out: Any, n_rows: int) -> Mask | None:
             f"held_out has to be a mask, True or False for each of the {n_rows} rows; got {mask.dtype.name} of shape "
             f"{mask.shape}" + (f" with {len(other)} other values, {other[0]!r} among them" if other else "")
         )
-    return None if mask.all() or not mask.any() else mask
+    return mask if mask.any() and not mask.all() else bool(mask.all())
 
 
 def check_groups(groups: Any, n_rows: int) -> list[Any]:

@@ -9,6 +9,14 @@ INSIDE = frozenset({"rio_uq", "sklearn", "joblib"})
 """Packages between the user's line and the place that warns."""
 
 
+class SeenRowsWarning(UserWarning):
+    """Error bars rest on whether the model has seen the rows given, and nothing tells for sure."""
+
+
+class ReusedRowsWarning(UserWarning):
+    """Error bars are calibrated or measured on rows that were fitted to."""
+
+
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn as if the user's own line had done it: the first one outside this library and scikit-learn."""
     level, frame = 1, inspect.currentframe()

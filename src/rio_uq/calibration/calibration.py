@@ -1,7 +1,7 @@
 """Calibration: error bars set right on rows that neither the model nor the GP has seen.
 
-RIO holds that the score z = (y − mean)/std of a new row is standard normal. Calibration rows show how scores are
-distributed in fact. The quantile of an outcome is then mean + z_p std, with z_p the quantile of the scores: calibrated
+RIO estimates from left-out rows how the score z = (y − mean)/std of a new row is distributed. Calibration rows show how
+it is in fact. The quantile of an outcome is then mean + z_p std, with z_p the quantile of the scores: calibrated
 intervals are wide where RIO's are wide, and narrow where they are narrow.
 """
 
@@ -18,9 +18,9 @@ from rio_uq._base.checks import check_choice, check_groups, check_levels, named
 from rio_uq.calibration.conformal import SymmetricConformal, TwoSidedConformal
 from rio_uq.calibration.isotonic import Recalibrated
 from rio_uq.calibration.normal import ScaledNormal
-from rio_uq.calibration.scores import ROUNDING, Scores
+from rio_uq.calibration.scores import ROUNDING, LearntScores, Scores
 
-METHODS: dict[str, type[Scores]] = {
+METHODS: dict[str, type[LearntScores]] = {
     "conformal": SymmetricConformal,
     "conformal-asymmetric": TwoSidedConformal,
     "variance": ScaledNormal,
@@ -48,7 +48,7 @@ class Calibration:
     @property
     def is_normal(self) -> bool:
         """Whether outcomes are still held to be normal."""
-        return self.scores[0][0].is_normal
+        return all(score.is_normal for outputs in self.scores for score in outputs)
 
     @property
     def n_rows(self) -> tuple[int, ...]:

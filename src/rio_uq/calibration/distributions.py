@@ -1,7 +1,8 @@
-"""Calibrated distributions of outcomes, in the form of SciPy's frozen ones."""
+"""Distributions of outcomes that are not normal, in the form of SciPy's frozen ones."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,7 +72,7 @@ class CalibratedDistribution:
         return self.ppf(0.5 - 0.5 * level), self.ppf(0.5 + 0.5 * level)
 
     @property
-    def _scores(self) -> list[Scores]:
+    def _scores(self) -> Sequence[Scores]:
         return [score for outputs in self.calibration.scores for score in outputs]
 
     def _of_each(self, method: str, values: Array) -> Array:
@@ -81,3 +82,40 @@ class CalibratedDistribution:
             chosen = (member == number) & ~np.isnan(values)
             results[chosen] = getattr(score, method)(values[chosen])
         return results
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ShapedDistribution(CalibratedDistribution):
+    """The distribution of each outcome where the scores of left-out rows are not normal.
+
+    It has the methods of a frozen SciPy distribution, and ``crps``. ``calibration`` holds the shape of each output,
+    see `rio_uq.calibration.shape.Shape`, all of which have a density.
+    """
+
+    def ppf(self, q: Any) -> Array:
+        """Quantiles; q is broadcast against the outcomes."""
+        return self.centre + self.spread * self._of_each("ppf", np.asarray(q, dtype=float))
+
+    def logpdf(self, x: Any) -> Array:
+        z = (np.asarray(x, dtype=float) - self.centre) / self.spread
+        return self._of_each("logpdf", z) - np.log(self.spread)
+
+    def pdf(self, x: Any) -> Array:
+        return np.exp(self.logpdf(x))
+
+    def crps(self, x: Any) -> Array:
+        """Continuous ranked probability score of each outcome x."""
+        return self.spread * self._of_each("crps", (np.asarray(x, dtype=float) - self.centre) / self.spread)
+
+    def rvs(self, size: Any = None, random_state: Any = None) -> Array:
+        """Draws of each outcome for itself, see `RIORegressor.sample_y` for joint ones.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            As of a frozen SciPy distribution: a shape that ends in that of the outcomes, which is the default.
+        random_state : None, int, Generator or RandomState
+        """
+        rng = random_state if hasattr(random_state, "uniform") else np.random.default_rng(random_state)
+        uniform = rng.uniform(size=self.centre.shape if size is None else size)
+        return self.ppf(np.maximum(uniform, np.finfo(float).tiny))

@@ -17,6 +17,7 @@ from rio_uq.calibration.scores import ArrayReader, StoredArrays, root_mean_squar
 class ScaledNormal:
     """Normal about zero, with a standard deviation that may be other than one."""
 
+    kind: ClassVar[str] = "normal"
     least_rows: ClassVar[int] = 2
     is_normal: ClassVar[bool] = True
     parts_beyond: ClassVar[int] = 0
@@ -34,6 +35,17 @@ class ScaledNormal:
 
     def cdf(self, z: Array) -> Array:
         return np.asarray(ndtr(z / self.std))
+
+    def logpdf(self, z: Array) -> Array:
+        return np.asarray(-0.5 * (z / self.std) ** 2 - 0.5 * np.log(2.0 * np.pi) - np.log(self.std))
+
+    def crps(self, z: Array) -> Array:
+        x = z / self.std
+        density = np.exp(-0.5 * x**2) / np.sqrt(2.0 * np.pi)
+        return np.asarray(self.std * (x * (2.0 * ndtr(x) - 1.0) + 2.0 * density - 1.0 / np.sqrt(np.pi)))
+
+    def in_words(self) -> str:
+        return "a normal distribution"
 
     @classmethod
     def to_arrays(cls, scores: Sequence[Self]) -> StoredArrays:

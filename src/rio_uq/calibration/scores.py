@@ -1,6 +1,8 @@
-"""The contract of a calibration: how scores z = (y − mean)/std are distributed, as calibration rows show it.
+"""The contracts of distributions of scores z = (y − mean)/std.
 
-A further one is a module with a class of these methods, and an entry in `rio_uq.calibration.calibration.METHODS`.
+A further method of calibration is a module with a class that answers to `LearntScores`, and an entry in
+`rio_uq.calibration.calibration.METHODS`. A further shape answers to `Density`, and is chosen in
+`rio_uq.calibration.shape`.
 """
 
 from __future__ import annotations
@@ -46,19 +48,12 @@ class Scores(Protocol):
         ``std`` is the factor on RIO's standard deviation.
     is_normal : bool
         Whether outcomes are still normal.
-    least_rows : int
-        Rows without which it cannot be learnt: enough for the 68.27 % interval.
     parts_beyond : int
         How many of n + 1 equal parts of probability lie beyond all rows, where nothing is known.
     """
 
-    least_rows: ClassVar[int]
     is_normal: ClassVar[bool]
     parts_beyond: ClassVar[int]
-
-    @classmethod
-    def of(cls, scores: Array) -> Self:
-        """Learn from scores of shape (n,)."""
 
     @property
     def n_rows(self) -> int: ...
@@ -75,6 +70,22 @@ class Scores(Protocol):
     def cdf(self, z: Array) -> Array:
         """The largest p whose quantile is z or less."""
 
+
+class LearntScores(Scores, Protocol):
+    """A distribution of scores of calibration rows.
+
+    Attributes
+    ----------
+    least_rows : int
+        Rows without which it cannot be learnt: enough for the 68.27 % interval.
+    """
+
+    least_rows: ClassVar[int]
+
+    @classmethod
+    def of(cls, scores: Array) -> Self:
+        """Learn from scores of shape (n,)."""
+
     @classmethod
     def to_arrays(cls, scores: Sequence[Any]) -> StoredArrays:
         """Several of them as arrays for a file, by name."""
@@ -82,6 +93,48 @@ class Scores(Protocol):
     @classmethod
     def from_arrays(cls, arrays: ArrayReader, n_rows: Sequence[int]) -> Sequence[Scores]:
         """As many of them as there are numbers of rows, from a file."""
+
+
+class Density(Scores, Protocol):
+    """A distribution of scores of left-out training rows, which has a density and the mean zero.
+
+    Attributes
+    ----------
+    kind : str
+        Its name in files.
+    """
+
+    kind: ClassVar[str]
+
+    def logpdf(self, z: Array) -> Array:
+        """Logarithm of the density."""
+
+    def crps(self, z: Array) -> Array:
+        """Continuous ranked probability score."""
+
+    def in_words(self) -> str:
+        """A noun with its parameters."""
+
+
+N_QUANTILES = 2000
+
+
+def crps_by_quantiles(distribution: Scores, z: Array) -> Array:
+    """E|Z − z| − ½ E|Z − Z'|, with Z on a grid of quantiles that is finer towards the tails.
+
+    With F the distribution function, ½ E|Z − Z'| = E Z (2 F(Z) − 1).
+    """
+    u = (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES
+    weights = 6.0 * u * (1.0 - u)
+    weights /= weights.sum()
+    cumulative = np.cumsum(weights)
+    points = distribution.ppf(cumulative - 0.5 * weights)
+    mass = np.concatenate([[0.0], cumulative])
+    moment = np.concatenate([[0.0], np.cumsum(weights * points)])
+    below = np.searchsorted(points, z)
+    distance = z * (2.0 * mass[below] - 1.0) + moment[-1] - 2.0 * moment[below]
+    spread = weights @ (points * (2.0 * cumulative - weights - 1.0))
+    return np.asarray(distance - spread)
 
 
 def root_mean_square(scores: Array) -> float:

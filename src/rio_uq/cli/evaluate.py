@@ -72,8 +72,9 @@ def _measured(opened: OpenedRio, rows: TableRows, levels: list[float]) -> Before
     reuse, columns = RowReuse(opened.rio), []
     for block in rows.blocks("evaluating"):
         if block.y is not None and len(block.y):
-            reuse.see(block.X, block.y)
-            columns.append([block.y, *answers(opened, block, levels)])
+            answered = answers(opened, block, levels)
+            reuse.see(block.X, block.y, answered[0])
+            columns.append([block.y, *answered])
     rows.tell()
     for text in reuse.warnings().values():
         note(text, label="warning")
@@ -81,7 +82,7 @@ def _measured(opened: OpenedRio, rows: TableRows, levels: list[float]) -> Before
         raise rows.nothing_to("measure")
     y, y_pred, mean, std, *ends = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     intervals = dict(zip(levels, zip(ends[::2], ends[1::2], strict=True), strict=True))
-    return before_after(y, y_pred, mean, std, intervals)
+    return before_after(y, y_pred, mean, std, intervals, opened.rio.fitted_.density(0))
 
 
 def with_target(rio: Path, target: str | None, **options: Any) -> OpenedRio:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from enum import StrEnum
@@ -17,11 +18,13 @@ from rio_uq.cli.console import UserError, busy, command, is_terminal, note, say
 from rio_uq.cli.models import OpenedModel, open_model, split_names
 
 if TYPE_CHECKING:
+    from rio_uq._base.array import Mask
     from rio_uq.cli.training_data import TrainingData
     from rio_uq.regressor import RIORegressor
     from rio_uq.rows.csv import CsvOptions
 
-CALIBRATE_WITH_OTHERS = "its error bars will be too small; calibrate with rows that were used for nothing else"
+NEW, SEEN, MIXED = "new", "seen", "mixed:"
+SAY_ROWS = "say --rows new, --rows seen, or --rows mixed:COLUMN (1 or true for rows that it was not trained on)"
 GP, CALIBRATION = "The Gaussian process", "Calibration"
 
 
@@ -68,6 +71,16 @@ def fit(
             rich_help_panel=shared.MODEL,
         ),
     ] = False,
+    rows: Annotated[
+        str | None,
+        typer.Option(
+            "--rows",
+            metavar="new|seen|mixed:COLUMN",
+            help="Whether the model was trained on these rows: on none, on all, or on those where the column is 0 or "
+            "false. By default it is found out, where the model can be asked or cloned.",
+            rich_help_panel=shared.MODEL,
+        ),
+    ] = None,
     store_model: Annotated[
         bool, typer.Option(help="Put an ONNX or skops model into the .rio file.", rich_help_panel=shared.MODEL)
     ] = True,
@@ -125,7 +138,7 @@ def fit(
 
       rio-uq fit train.csv --target price --model model.skops --cross-fit --calibrate-with calib.csv -o price.rio
     """
-    _check_usage(pred_column, model, cross_fit)
+    _check_usage(pred_column, model, cross_fit, rows)
     from rio_uq.cli.output import check_output
     from rio_uq.cli.training_data import read_training_data
     from rio_uq.rows.csv import CsvOptions
@@ -136,9 +149,14 @@ def fit(
     opened = None if model is None else open_model(model, trust_pickle=trust_pickle, trusted=trusted)
     if opened is not None:
         _check_can_be_stored(opened, store_model)
-        _tell_of_training_rows(opened, is_safe=cross_fit or calibrate_with is not None)
-    data = read_training_data(train, csv_options, target, pred_column, opened, split_names(features), split_names(drop))
-    rio = _fitted(data, opened, cross_fit=cross_fit, kernel=kernel.value, ard=ard, inducing=inducing, seed=seed)
+    mask = rows.removeprefix(MIXED) if rows is not None and rows.startswith(MIXED) else None
+    data = read_training_data(
+        train, csv_options, target, pred_column, opened, split_names(features), split_names(drop), mask
+    )
+    held_out = data.held_out if rows is None or mask is not None else rows == NEW
+    rio = _fitted(
+        data, opened, held_out, cross_fit=cross_fit, kernel=kernel.value, ard=ard, inducing=inducing, seed=seed
+    )
     metadata = data.table.metadata()
     if calibrate_with is not None:
         metadata |= _calibrate(rio, data, calibrate_with, csv_options, calibration_method.value)
@@ -146,7 +164,11 @@ def fit(
     _report(rio, data, output)
 
 
-def _check_usage(pred_column: str | None, model: str | None, cross_fit: bool) -> None:
+def _check_usage(pred_column: str | None, model: str | None, cross_fit: bool, rows: str | None) -> None:
+    if rows is not None and rows not in (NEW, SEEN) and not rows.startswith(MIXED):
+        raise typer.BadParameter(f"has to be {NEW}, {SEEN} or {MIXED}COLUMN; got {rows}", param_hint="--rows")
+    if rows is not None and cross_fit:
+        raise typer.BadParameter("--cross-fit takes all rows for seen: leave one of them out", param_hint="--rows")
     if (pred_column is None) == (model is None):
         raise typer.BadParameter(
             "give one of them: the column of the model's predictions, or the model", param_hint="--pred-column, --model"
@@ -166,19 +188,10 @@ def _check_can_be_stored(model: OpenedModel, store_model: bool) -> None:
             raise UserError(f"{model.name} is fitted here, and stored by skops: pip install 'rio-uq[skops]'")
 
 
-def _tell_of_training_rows(model: OpenedModel, *, is_safe: bool) -> None:
-    from rio_uq.models.base import needs_fit
-
-    if not is_safe and not needs_fit(model.model):
-        note(
-            "if these rows are the model's training rows, its errors on them are smaller than on new ones, and so will "
-            "the error bars be: fit to other rows, or use --cross-fit or --calibrate-with"
-        )
-
-
 def _fitted(
     data: TrainingData,
     model: OpenedModel | None,
+    held_out: Mask | bool | None,
     *,
     cross_fit: bool,
     kernel: str,
@@ -186,7 +199,9 @@ def _fitted(
     inducing: int | None,
     seed: int,
 ) -> RIORegressor:
+    from rio_uq._base.warnings import SeenRowsWarning
     from rio_uq.models.cross_fitting import can_be_refitted
+    from rio_uq.models.residuals import HOW_TO_SAY
     from rio_uq.regressor import RIORegressor
 
     estimator = None if model is None else model.model
@@ -207,8 +222,15 @@ def _fitted(
         verbose=is_terminal() and not cross_fit,
         **sparse,
     )
-    with busy("fitting the model to parts of the rows") if cross_fit else nullcontext():
-        rio.fit(data.X, data.y, y_pred=data.y_pred)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SeenRowsWarning)
+        with busy("fitting the model to parts of the rows") if cross_fit else nullcontext():
+            rio.fit(data.X, data.y, y_pred=data.y_pred, held_out=held_out)
+    for warning in caught:
+        text = str(warning.message)
+        if issubclass(warning.category, SeenRowsWarning):
+            text = f"{text.removesuffix(HOW_TO_SAY)}{SAY_ROWS}"
+        note(text, label="warning")
     return rio.set_params(verbose=False)
 
 
@@ -217,7 +239,7 @@ def _calibrate(
 ) -> dict[str, Any]:
     """Calibrate; metadata by which the rows are recognised later."""
     from rio_uq.cli.input import InputTable
-    from rio_uq.cli.row_reuse import TOO_MANY, calibration_rows, hashes
+    from rio_uq.cli.row_reuse import calibration_rows, hashes
     from rio_uq.cli.rows import TableRows
     from rio_uq.cli.stored import OpenedRio
 
@@ -226,15 +248,7 @@ def _calibrate(
     rows = table.read("calibrate with")
     with busy("calibrating"):
         rio.calibrate(rows.X, rows.y, y_pred=rows.y_pred, method=method)
-    of_rows = hashes(data.encoder.transform(rows.X), rows.y)
-    fitted = set(hashes(data.encoder.transform(data.X), data.y))
-    share = sum(row in fitted for row in of_rows) / len(of_rows)
-    if share > TOO_MANY:
-        note(
-            f"{share:.0%} of the rows of {path} are rows that RIO was fitted to: {CALIBRATE_WITH_OTHERS}",
-            label="warning",
-        )
-    return calibration_rows(of_rows)
+    return calibration_rows(hashes(data.encoder.transform(rows.X), rows.y))
 
 
 def _save(
@@ -279,6 +293,7 @@ def _report(rio: RIORegressor, data: TrainingData, output: Path) -> None:
     n_columns, n_features = len(data.encoder.columns_), len(data.encoder.feature_names_out_)
     encoded = "" if n_features == n_columns else f", encoded as {n_features} features"
     say(f"{output}: fitted to {summary.n_rows:,} rows of {n_columns} columns{encoded}")
+    say(f"  {rio.residuals_}")
     say(
         f"  standard deviation of residuals {float(summary.residual_std):.4g}, of noise "
         f"{float(summary.noise_std):.4g}; trust in the model {float(rio.trust_):.2f}"

@@ -63,6 +63,7 @@ def _described(path: Path, manifest: dict[str, Any], rio: RIORegressor) -> dict[
         "inference": rio.inference,
         "points": rio.n_inducing_,
         "noise_variance": rio.noise_variance_ if fitted.y_shape == () else list(map(float, rio.noise_variance_)),
+        "distribution": [fitted.shape.in_words(i) for i in range(fitted.n_outputs)] if fitted.shape else None,
         "calibration": None
         if calibration is None
         else {"method": calibration.method, "rows": list(calibration.n_rows)},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,6 +48,7 @@ def report(
     import numpy as np
     import pandas as pd
 
+    from rio_uq._base.warnings import ReusedRowsWarning
     from rio_uq.cli.evaluate import with_target
     from rio_uq.cli.input import InputTable
     from rio_uq.cli.output import check_output, in_one_step
@@ -64,12 +66,13 @@ def report(
         _check_id(file, opened.table, id_column)
     rows = table.read("report on")
     reuse = RowReuse(opened.rio)
-    reuse.see(rows.X, rows.y)
+    reuse.see(rows.X, rows.y, rows.y_pred)
     warned = reuse.warnings()
     for text in warned.values():
         note(text, label="warning")
     ids = None if id_column is None else pd.DataFrame({id_column: _cells(rows.blocks, id_column)})
-    with busy("writing the report"), in_one_step(output, force=force) as temporary:
+    with warnings.catch_warnings(), busy("writing the report"), in_one_step(output, force=force) as temporary:
+        warnings.simplefilter("ignore", ReusedRowsWarning)  # said above
         write_report(
             opened.rio,
             rows.X,

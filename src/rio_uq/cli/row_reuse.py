@@ -1,4 +1,4 @@
-"""Rows that are used a second time: those of fit by their features, those of calibration by hashes in a .rio file."""
+"""Rows that are used a second time: those of fit, of which some are kept, and those of calibration, by hashes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import pandas as pd
 
 from rio_uq._base.array import Array, evenly_spaced, row_keys
 from rio_uq.regressor import RIORegressor
+from rio_uq.rows.kept import REUSED
 
 CALIBRATION, HASHED_ROWS = "calibration_rows", 5000
 """The key of the hashes in the metadata, and how many of them are kept at most."""
-
-TOO_MANY = 0.05
-"""A share of rows that were used before which is worth a warning."""
 
 
 def hashes(features: Array, y: Array) -> list[str]:
@@ -35,27 +33,25 @@ class RowReuse:
         self.rio = rio
         stored = getattr(rio, "metadata_", {}).get(CALIBRATION, [])
         self._calibration = {text for text in stored if isinstance(text, str)} if isinstance(stored, list) else set()
-        features = rio.fitted_.kept.features
-        self._fitted = set(row_keys(features)) if features.shape[1] else set()
         self._seen: set[Any] = set()
+        self._n_rows, self._n_fitted = 0, 0.0
 
-    def see(self, X: pd.DataFrame, y: Array) -> None:
-        features = self.rio.fitted_.features(X)
-        self._seen |= set(row_keys(features)) & self._fitted
+    def see(self, X: pd.DataFrame, y: Array, y_pred: Array) -> None:
+        fitted = self.rio.fitted_
+        features = fitted.features(X)
+        self._n_rows += len(y)
+        self._n_fitted += len(y) * fitted.kept.reused(features, y_pred[:, None], y[:, None])
         if self._calibration:
             self._seen |= set(hashes(features, y)) & self._calibration
 
     def warnings(self) -> dict[str, str]:
         """By the use that was made of the rows before."""
+        better = "numbers on rows that were used before are better than they will be on new ones"
         texts = {}
-        for name, rows, limit, did in (
-            ("fit", self._fitted, 0.2, "was fitted to have the same features as"),
-            ("calibration", self._calibration, TOO_MANY, "was calibrated with are"),
-        ):
-            share = len(rows & self._seen) / len(rows) if rows else 0.0
-            if share > limit:
-                texts[name] = (
-                    f"{share:.0%} of the rows that RIO {did} rows here: numbers on rows that were used before are "
-                    "better than they will be on new ones"
-                )
+        fitted = self._n_fitted / max(self._n_rows, 1)
+        if fitted > REUSED:
+            texts["fit"] = f"{fitted:.0%} of these rows are rows that RIO was fitted to: {better}"
+        calibrated = len(self._calibration & self._seen) / max(len(self._calibration), 1)
+        if calibrated > REUSED:
+            texts["calibration"] = f"{calibrated:.0%} of the rows that RIO was calibrated with are rows here: {better}"
         return texts

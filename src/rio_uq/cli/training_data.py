@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rio_uq._base.array import Array
+from rio_uq._base.array import Array, Mask
 from rio_uq.cli.cells import NUMBERS, TEXT, check_dots, examples, frame_of, kind_of, numbers_of
 from rio_uq.cli.columns import check_kind, choose_columns, without_empty
 from rio_uq.cli.console import UserError, note
@@ -20,6 +20,7 @@ from rio_uq.features.table_encoder import TableEncoder
 from rio_uq.rows.csv import CsvOptions
 
 LEAST_ROWS = 5
+TRUE, FALSE = ("true", "yes"), ("false", "no")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class TrainingData:
     X : DataFrame
     y : (n,) array
     y_pred : (n,) array or None
+    held_out : (n,) array of bool or None
+        Rows that the model was not trained on, where a column says so.
     """
 
     table: TableDescription
@@ -42,6 +45,7 @@ class TrainingData:
     X: pd.DataFrame
     y: Array
     y_pred: Array | None
+    held_out: Mask | None = None
 
 
 def read_training_data(
@@ -52,9 +56,13 @@ def read_training_data(
     model: OpenedModel | None,
     features: list[str],
     drop: list[str],
+    held_out: str | None = None,
 ) -> TrainingData:
     """Read a table for fit; an error says in a sentence why it cannot be used."""
     file = InputTable(path, csv_options)
+    if held_out is not None:
+        file.check_has([held_out], " that --rows names")
+        drop = [*drop, held_out]
     chosen = choose_columns(file, target, prediction, None if model is None else model.columns(), features, drop)
     rows = file.read()
     kinds = {name: kind_of(rows.column(name), file.decimal) for name in chosen.model}
@@ -90,7 +98,19 @@ def read_training_data(
         X,
         y,
         y_pred,
+        None if held_out is None else _mask(path, held_out, rows.column(held_out), file.decimal)[usable],
     )
+
+
+def _mask(path: Path, name: str, column: pa.ChunkedArray, decimal: str) -> Mask:
+    """A column of 1 and 0, or of true and false, as a mask."""
+    texts = [str(value).strip().lower() for value in column.to_pylist()]
+    numbers, _, _ = numbers_of(column, decimal)
+    is_true, is_false = (np.isin(texts, words) | (numbers == number) for words, number in ((TRUE, 1.0), (FALSE, 0.0)))
+    if not (is_true | is_false).all():
+        row = int(np.flatnonzero(~(is_true | is_false))[0])
+        raise UserError(f"{path}, column {name!r}, row {row + 1}: {texts[row]!r} where 1 or 0, true or false is needed")
+    return np.asarray(is_true)
 
 
 def _no_number(path: Path, name: str, column: pa.ChunkedArray, decimal: str) -> str:

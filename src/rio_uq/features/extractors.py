@@ -8,42 +8,97 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import _safe_indexing
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
 
 from rio_uq._base.array import Array
 from rio_uq._base.checks import check_finite, to_numeric
 from rio_uq.features.layers import layer, onnx_tensor
+from rio_uq.features.table_encoder import TableEncoder, UnencodableColumnsError, is_numeric
 
 __all__ = ["Columns", "Extractor", "Transformed", "extractor", "feature_names", "layer", "onnx_tensor"]
 
 REMEDY = "remove or impute them before they reach the GP, or choose other features"
 
+MOST_FROM_PIPELINE = 200
+"""Features that "auto" takes from the steps of a pipeline at most: more of them are too many lengthscales to learn."""
+
 Extractor = Callable[[Any], Array]
 
 
-def extractor(features: Any, X: Any, y: Any) -> Extractor:
+def extractor(features: Any, X: Any, y: Any, model: Any = None) -> Extractor:
     """The function from X to the GP's features, fitted to the training data where it has to be.
 
     Parameters
     ----------
-    features : None, list of columns, transformer or callable
+    features : "auto", None, list of columns, transformer or callable
         A transformer that is not fitted yet is cloned and fitted; a fitted one is used as it is.
     X, y
         The training data.
+    model : object
+        The model, whose steps "auto" may use.
     """
     if features is None:
         return Columns(None)
+    if isinstance(features, str) and features == "auto":
+        return _auto(X, y, model)
     if hasattr(features, "transform"):
         return Transformed(_fitted_transformer(features, X, y))
     if callable(features):
         return Transformed(features)
     if isinstance(features, str) or not np.iterable(features):
         raise TypeError(
-            "features has to be None (X itself), a list of columns, a transformer, or a function from X to an array; "
-            f"got {features!r}"
+            "features has to be 'auto', None (X itself), a list of columns, a transformer, or a function from X to an "
+            f"array; got {features!r}"
         )
     return Columns(list(features))
+
+
+def _auto(X: Any, y: Any, model: Any) -> Extractor:
+    """X itself; of a frame with columns that are no numbers, the output of the model's own steps, or of an encoder."""
+    if not hasattr(X, "columns") or all(is_numeric(_column(X, i)) for i in range(len(X.columns))):
+        return Columns(None)
+    from_steps = _from_pipeline(X, y, model)
+    if from_steps is not None:
+        return from_steps
+    try:
+        return Transformed(TableEncoder().fit(X))
+    except UnencodableColumnsError as error:
+        raise UnencodableColumnsError(
+            f"{error}; the GP does without a column that features=[...] does not name, or sees what features=a "
+            "transformer makes of it, and the model gets all of X in any case"
+        ) from error
+
+
+def _column(X: Any, place: int) -> Any:
+    """By its place, for names may be repeated."""
+    return X.iloc[:, place] if hasattr(X, "iloc") else X[X.columns[place]]
+
+
+def _from_pipeline(X: Any, y: Any, model: Any) -> Transformed | None:
+    """The output of all steps of a Pipeline but the last; None where it is not for the GP.
+
+    Steps that are not fitted yet are fitted to all rows, also where the model is cross-fitted: a fold's own steps
+    would give each fold features of its own. They see no outcomes: steps that want y (a TargetEncoder, say) would tell
+    the GP the outcomes of the rows that it is fitted to.
+    """
+    if not isinstance(model, Pipeline) or len(model) < 2 or any(_wants_y(step) for step in _nested(model[:-1])):
+        return None
+    try:
+        extract = Transformed(_fitted_transformer(model[:-1], X, y))
+        n_features = extract(X).shape[1]
+    except (ValueError, TypeError, AttributeError):  # the steps leave text or missing values to the model
+        return None
+    return extract if n_features <= MOST_FROM_PIPELINE else None
+
+
+def _nested(steps: Pipeline) -> list[Any]:
+    return [value for value in steps.get_params(deep=True).values() if hasattr(value, "__sklearn_tags__")]
+
+
+def _wants_y(step: Any) -> bool:
+    return bool(get_tags(step).target_tags.required)
 
 
 def _fitted_transformer(transformer: Any, X: Any, y: Any) -> Any:
@@ -121,8 +176,8 @@ class Columns:
         try:
             return _safe_indexing(X, self.columns, axis=1)
         except (ValueError, KeyError, IndexError) as error:
-            known = f"its columns are {list(X.columns)}" if hasattr(X, "columns") else f"its shape is {np.shape(X)}"
-            raise ValueError(f"features {self.columns!r} are not all columns of X: {known}") from error
+            columns = f"its columns are {list(X.columns)}" if hasattr(X, "columns") else f"its shape is {np.shape(X)}"
+            raise ValueError(f"features {self.columns!r} are not all columns of X: {columns}") from error
 
 
 class Transformed:

@@ -1,8 +1,7 @@
-"""A table of numbers and categories, with gaps, as numbers for the GP; what was learnt is plain values."""
+"""A table of numbers, categories and dates, with missing values, as numbers; what was learnt is plain values."""
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -16,6 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_count, named
+from rio_uq.features.dates import DateColumn, date_kind, days_of, learn_dates
+from rio_uq.features.missing import is_missing
 
 OTHER, MISSING = "(other)", "(missing)"
 
@@ -97,7 +98,11 @@ class CategoryColumn:
         return np.array([missing if text is None else number.get(text, other) for text in texts], dtype=np.intp)
 
 
-Column = NumberColumn | CategoryColumn
+Column = NumberColumn | CategoryColumn | DateColumn
+
+
+class UnencodableColumnsError(ValueError):
+    """Columns that numbers cannot be made of: all of them, each with its reason."""
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -107,7 +112,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     column of zeros and ones says where. Text, truth values and categories become a column of zeros and ones for each
     level: the most frequent levels, one for all others, and one for missing values, if there are any in `fit`. A level
     that was not there is none of the known ones: zeros in all of its columns, so that the GP takes it to be between
-    them.
+    them. A date becomes the number of days since the first one, and its place in the year, the week and the day, each
+    as a sine and a cosine, where dates in `fit` go round at least once and differ in it. A duration becomes days, a
+    time its place in the day.
 
     `RIORegressor.save` can write what was learnt, so that `rio_uq.load` needs no ``features``.
 
@@ -120,7 +127,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    columns_ : list of NumberColumn and CategoryColumn
+    columns_ : list of NumberColumn, CategoryColumn and DateColumn
     feature_names_out_ : list of str
 
     Examples
@@ -146,11 +153,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_count(self.max_levels, "max_levels", at_least=1)
         if isinstance(self.columns, str):
             raise TypeError(f"columns has to be a list of names, [{self.columns!r}] say; got {self.columns!r}")
-        names = list(_columns_of(X)) if self.columns is None else list(self.columns)
+        names = list(_frame_columns(X)) if self.columns is None else list(self.columns)
         if not names:
             raise ValueError("there are no columns to encode: name at least one")
         _check_names(names)
-        self.columns_ = [self._learn(name, _column(X, name)) for name in names]
+        columns, reasons = [], {}
+        for name in names:
+            try:
+                columns.append(self._learn(name, _column(X, name)))
+            except UnencodableColumnsError as error:
+                reasons[name] = str(error)
+        if reasons:
+            raise UnencodableColumnsError(_all_reasons(reasons))
+        self.columns_ = columns
         return self
 
     def transform(self, X: Any) -> Array:
@@ -161,7 +176,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             values = _column(X, column.name)
             rows = np.flatnonzero(column.bad_rows(values))
             if len(rows):
-                raise ValueError(_complaint(column.name, values, rows))
+                raise ValueError(_complaint(column, values, rows))
             encoded.append(column.encode(values))
         return np.hstack(encoded)
 
@@ -175,27 +190,29 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     @property
     def is_plain(self) -> bool:
-        """Whether all columns are numbers without gaps, which stay as they are."""
+        """Whether all columns are numbers without missing values, which stay as they are."""
         return all(isinstance(column, NumberColumn) and column.fill is None for column in self.columns_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "columns_")
 
     def _learn(self, name: str, values: Any) -> Column:
-        kind = _kind(values)
-        if kind == "dates":
-            raise ValueError(
-                f"column {name!r} holds dates or durations, which have no unit of their own: leave it out, or make "
-                "numbers of it (days since the first one, the month)"
+        kind = kind_of(values)
+        if kind == "mixed":
+            raise UnencodableColumnsError(
+                f"column {name!r} holds dates, times or durations beside other values: leave it out, or make dates of "
+                "all of them"
             )
-        return _learn_numbers(name, values) if kind == "numbers" else self._learn_levels(name, values)
+        if kind == "numbers":
+            return _learn_numbers(name, values)
+        return self._learn_levels(name, values) if kind == "categories" else learn_dates(name, kind, values)
 
     def _learn_levels(self, name: str, values: Any) -> CategoryColumn:
         texts = _texts(values)
         counts = Counter(text for text in texts if text is not None)
         n_texts = counts.total()
         if n_texts > self.max_levels and len(counts) > n_texts / 2:
-            raise ValueError(
+            raise UnencodableColumnsError(
                 f"column {name!r} holds text, {len(counts)} different values in {n_texts} rows, which is too many for "
                 f"categories (such as {next(iter(counts))!r}): leave it out, or make numbers or a few categories of it"
             )
@@ -227,38 +244,50 @@ def _distinct(names: list[str]) -> list[str]:
     return list(distinct)
 
 
-def _complaint(name: str, values: Any, rows: NDArray[np.intp]) -> str:
-    """The rows of a column of numbers that hold something else, in words."""
-    numbers, missing = _numbers(values)
-    infinite = np.flatnonzero(np.isinf(numbers))
-    if len(infinite):
-        return (
-            f"column {name!r} is infinite in {len(infinite)} rows ({named(infinite.tolist())}): replace these numbers, "
-            "or remove the rows"
-        )
-    where = f"column {name!r} has no usable number in {len(rows)} rows ({named(rows.tolist())})"
+def _all_reasons(reasons: dict[str, str]) -> str:
+    if len(reasons) == 1:
+        return next(iter(reasons.values()))
+    return f"{len(reasons)} columns cannot be encoded ({', '.join(map(repr, reasons))}): {'; '.join(reasons.values())}"
+
+
+def _complaint(column: Column, values: Any, rows: NDArray[np.intp]) -> str:
+    """The rows of a column of numbers or dates that hold something else, in words."""
+    name = column.name
+    if isinstance(column, DateColumn):
+        missing, kind, one = days_of(values, column.holds)[1], column.holds, column.holds.removesuffix("s")
+    else:
+        numbers, missing = _numbers(values)
+        kind, one = "numbers", "number"
+        infinite = np.flatnonzero(np.isinf(numbers))
+        if len(infinite):
+            return (
+                f"column {name!r} is infinite in {len(infinite)} rows ({named(infinite.tolist())}): replace these "
+                "numbers, or remove the rows"
+            )
+    where = f"column {name!r} has no usable {one} in {len(rows)} rows ({named(rows.tolist())})"
     if missing[rows].all():
-        return f"{where}, and had one in every row in fit: remove or fill these rows, or fit on a table with gaps in it"
+        return (
+            f"{where}, and had one in every row in fit: remove or fill these rows, or fit on a table with missing "
+            "values in this column"
+        )
     example = np.asarray(values, dtype=object)[rows[~missing[rows]][0]]
-    return f"{where}, such as {example!r}, and held numbers in fit: make numbers of them, or remove the rows"
+    return f"{where}, such as {example!r}, and held {kind} in fit: make {kind} of them, or remove the rows"
 
 
 def _learn_numbers(name: str, values: Any) -> NumberColumn:
     numbers, missing = _numbers(values)
     present = numbers[~missing]
     if not np.isfinite(present).all():
-        raise ValueError(f"column {name!r} has infinite numbers: replace them or leave the column out")
+        raise UnencodableColumnsError(f"column {name!r} has infinite numbers: replace them or leave the column out")
     if not len(present):
-        raise ValueError(f"column {name!r} is empty in every row: leave it out")
+        raise UnencodableColumnsError(f"column {name!r} is empty in every row: leave it out")
     return NumberColumn(name, float(np.median(present)) if missing.any() else None)
 
 
 def to_plain(encoder: TableEncoder) -> list[dict[str, Any]]:
     """The columns of a fitted encoder as values that JSON has a form for; see docs/format.md."""
-    return [
-        {"kind": "number" if isinstance(column, NumberColumn) else "category", **asdict(column)}
-        for column in encoder.columns_
-    ]
+    kinds = {NumberColumn: "number", CategoryColumn: "category"}
+    return [{"kind": kinds.get(type(column), "date"), **asdict(column)} for column in encoder.columns_]
 
 
 def from_plain(columns: Sequence[Column]) -> TableEncoder:
@@ -268,14 +297,14 @@ def from_plain(columns: Sequence[Column]) -> TableEncoder:
     return encoder
 
 
-def _columns_of(X: Any) -> Any:
+def _frame_columns(X: Any) -> Any:
     if not hasattr(X, "columns"):
         raise TypeError(f"TableEncoder takes a frame with named columns; got {type(X).__name__}")
     return X.columns
 
 
 def _column(X: Any, name: str) -> Any:
-    if name not in _columns_of(X):
+    if name not in _frame_columns(X):
         raise ValueError(f"X has no column {name!r}: its columns are {named(list(X.columns))}")
     _check_names([other for other in X.columns if other == name])
     return X[name]
@@ -286,24 +315,29 @@ def _is_categorical(values: Any) -> bool:
     return str(getattr(values, "dtype", "")).startswith(("category", "Categorical", "Enum"))
 
 
-def _kind(values: Any) -> str:
+def kind_of(values: Any) -> str:
+    """ "numbers", "categories", "dates", "durations", "times", or "mixed" if some values only are of the last three."""
     if _is_categorical(values):
         return "categories"
     array = np.asarray(values)
-    if array.dtype.kind in "mM":
-        return "dates"
     if array.dtype.kind in "iuf":
         return "numbers"
-    present = [value for value in array.tolist() if not _is_missing(value)]
-    if any(isinstance(value, datetime.date | datetime.time | datetime.timedelta) for value in present):
-        return "dates"
+    present = [] if array.dtype.kind in "mM" else [value for value in array.tolist() if not is_missing(value)]
+    kind = date_kind(array, present)
+    if kind is not None:
+        return kind
     is_number = all(isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in present)
     return "numbers" if is_number else "categories"
 
 
-def _is_missing(value: Any) -> bool:
-    # NaN is not equal to itself, and pandas.NA has no truth value.
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
+def is_numeric(values: Any) -> bool:
+    """Whether a column holds a number, or a truth value, in every row."""
+    if _is_categorical(values):
+        return False
+    array = np.asarray(values)
+    if array.dtype.kind == "b":
+        return True
+    return kind_of(values) == "numbers" and not _numbers(values)[1].any()
 
 
 def _numbers(values: Any) -> tuple[Array, Mask]:
@@ -312,7 +346,7 @@ def _numbers(values: Any) -> tuple[Array, Mask]:
     if array.dtype.kind in "biuf":
         numbers = array.astype(np.float64)
         return numbers, np.isnan(numbers)
-    missing = np.array([_is_missing(value) for value in array.tolist()], dtype=bool)
+    missing = np.array([is_missing(value) for value in array.tolist()], dtype=bool)
     return np.array([_float(value) for value in array.tolist()], dtype=np.float64), missing
 
 
@@ -326,7 +360,9 @@ def _float(value: Any) -> float:
 
 
 def _texts(values: Any) -> list[str | None]:
-    if hasattr(values, "cat") and hasattr(values.cat, "codes"):  # of pandas: gaps would make floats of whole numbers
+    if hasattr(values, "cat") and hasattr(
+        values.cat, "codes"
+    ):  # of pandas: missing values would make floats of whole numbers
         levels = [str(level) for level in values.cat.categories]
         return [None if code < 0 else levels[code] for code in values.cat.codes]
-    return [None if _is_missing(value) else str(value) for value in np.asarray(values, dtype=object).tolist()]
+    return [None if is_missing(value) else str(value) for value in np.asarray(values, dtype=object).tolist()]

@@ -34,7 +34,7 @@ EVALUATIONS = 50
 
 ROW_SECONDS, PAIR_SECONDS, POINT_SECONDS = 2e-8, 6e-11, 3e-9
 """Of one evaluation on an ordinary processor: for each row and point, for each row and pair of points, and for each
-three points. See benchmarks/levers.md."""
+three points. See benchmarks/levers/README.md."""
 
 
 def choose(method: str, n_points: int, rows: Array, kernel: Kernel, theta: Array, rng: np.random.Generator) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rio_uq._base.array import Array, Mask
 
@@ -52,9 +53,9 @@ class Problem:
             held_out=None if self.held_out is None else self.held_out[chosen],
         )
 
-    def without_copies(self) -> Problem:
+    def without_copies(self) -> tuple[Problem, NDArray[np.intp]]:
         """Equal rows as one row that counts as often, in sorted order: the exact GP is then cheaper, and what it learns
-        does not depend on the order of the rows.
+        does not depend on the order of the rows. The numbers (n,) say which of them each row has become.
         """
         # A model may give equal rows predictions that differ in the last digits.
         y_pred, targets = _rounded(self.y_pred), _rounded(self.targets)
@@ -63,7 +64,7 @@ class Problem:
         _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         weight = np.bincount(group.ravel(), weights=self.weight).astype(float)
         unit = bool((weight == 1.0).all())
-        return replace(
+        merged = replace(
             self,
             features=self.features[first],
             y_pred=y_pred[first],
@@ -71,6 +72,7 @@ class Problem:
             weight=None if unit else weight,
             held_out=None if self.held_out is None else self.held_out[first],
         )
+        return merged, group.ravel()
 
     def learning_weight(self) -> Array | None:
         """The weight of each row in learning hyperparameters, of a problem without copies.

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rio_uq._base.array import Array
+from rio_uq._base.array import Array, Mask
 from rio_uq.gp import posterior as gp_posterior
 from rio_uq.gp.inference import inference_for
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.noise import learn_noise
-from rio_uq.gp.noise.constant import Constant
 from rio_uq.gp.noise.contract import Noise
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import Posterior
@@ -46,10 +46,13 @@ class ResidualGP:
         In scaled units.
     noise : Noise
         Of outcomes, as a function of scaled rows.
+    noise_choice : str
+        The noise that was asked for, one of `rio_uq.gp.noise.NOISES`; what was found may be simpler.
     inputs, outputs, targets : Scaling
         Of the features, of ŷ and of the residuals.
     bound : float
-        Log marginal likelihood, or its lower bound, of the targets.
+        Log marginal likelihood, or its lower bound, of the targets; of the noise's response to them where that is
+        another.
     is_residual : bool
         Whether the targets are residuals, not outcomes.
     slope_at : (k, p) array
@@ -58,6 +61,7 @@ class ResidualGP:
 
     posterior: Posterior
     noise: Noise
+    noise_choice: str
     inputs: Scaling
     outputs: Scaling
     targets: Scaling
@@ -68,12 +72,31 @@ class ResidualGP:
     is_residual: bool
     slope_at: Array
 
+    @property
+    def n_predictions(self) -> int:
+        """Columns of ŷ."""
+        return len(self.outputs.scale)
+
+    @property
+    def n_outputs(self) -> int:
+        """Columns of the targets; as many as predictions where they are residuals."""
+        return len(self.targets.scale)
+
+    @property
+    def has_ard(self) -> bool:
+        """Whether each column has a lengthscale of its own."""
+        return all(term.ard for term in self.posterior.kernel.terms)
+
+    @property
+    def looks_at_features(self) -> bool:
+        return bool(self.posterior.kernel.part("input"))
+
     def trust(self) -> tuple[Array, Array]:
         """How much of ŷ is kept in the corrected prediction, and the posterior standard deviation of that, both (q,);
         NaN where ŷ is constant, and where there is not one prediction for each target.
         """
-        q = self.posterior.n_outputs
-        if self.slope_at.shape[1] != q:
+        q = self.n_outputs
+        if self.n_predictions != q:
             return np.full(q, np.nan), np.full(q, np.nan)
         slope, std = output_slope(self.posterior, self.slope_at)
         unit = self.targets.scale / self.outputs.scale
@@ -81,7 +104,7 @@ class ResidualGP:
 
     def with_rows(self, problem: Problem, walk_options: dict[str, Any]) -> ResidualGP:
         """With further rows in the posterior and in the bound; all else that was learnt stays as it is."""
-        return self._with_posterior(self.posterior.with_rows(self._data(problem, walk_options)))
+        return self.with_posterior(self.posterior.with_rows(self._data(problem, walk_options)))
 
     @property
     def sums(self) -> Sums:
@@ -94,14 +117,15 @@ class ResidualGP:
 
     def of_sums(self, sums: Sums) -> ResidualGP:
         """With the rows behind these sums in the posterior and in the bound, and no others."""
-        return self._with_posterior(self.posterior.with_sums(sums))
+        return self.with_posterior(self.posterior.with_sums(sums))
 
     def _data(self, problem: Problem, walk_options: dict[str, Any]) -> Observations:
         rows = self._rows(problem.features, problem.y_pred)
         targets, precision = self.noise.response(rows, self.targets.apply(problem.targets))
         return Observations(rows, targets, problem.weight, precision, **walk_options)
 
-    def _with_posterior(self, posterior: Posterior) -> ResidualGP:
+    def with_posterior(self, posterior: Posterior) -> ResidualGP:
+        """With another posterior, and its bound."""
         bound = _in_units_of_data(posterior.log_likelihood(), posterior.total_weight, self.targets)
         return replace(self, posterior=posterior, bound=bound)
 
@@ -141,9 +165,14 @@ class ResidualGP:
         """The part of the mean, less its offset, that comes from the "input" or the "output" kernel, (n, q)."""
         terms = self.posterior.kernel.part(name)
         if not terms:
-            return np.zeros((len(y_pred), self.posterior.n_outputs))
+            return np.zeros((len(y_pred), self.n_outputs))
         rows = self._rows(features, y_pred)
         return self.targets.scale * gp_posterior.predict_mean(self.posterior.of_terms(terms), rows, n_jobs=n_jobs)
+
+    def with_noise_of_at_least(self, variance: Array) -> ResidualGP:
+        """With a larger noise variance for predictions, (q,) in the units of y², where it is smaller than that."""
+        noise = np.maximum(self.posterior.noise_variance, variance / self.targets.scale**2)
+        return replace(self, posterior=replace(self.posterior, noise_variance=noise))
 
     def hyperparameters(self) -> dict[str, dict[str, Any]]:
         """Variances, lengthscales and shapes of each term, in the units of the data."""
@@ -155,6 +184,45 @@ class ResidualGP:
             label = f"{name}#{repeats + 1}" if repeats else name
             terms[label] = term.in_units(theta, units, self.targets.scale)
         return terms
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Leave-one-out errors of the distinct rows that a GP was trained on, in the units of the data.
+
+    Neither the mean nor the noise at a row has seen that row: both are closed forms at fixed hyperparameters.
+
+    Attributes
+    ----------
+    residual, std : (m, q) arrays
+        Target minus leave-one-out mean, and the standard deviation that was expected of it, noise included.
+    weight : (m,) array
+        How often each row counts where the shape of errors is learnt: zero for rows that the model has seen, if others
+        are held out, and once for copies of one measurement.
+    place : (n,) array of int or None
+        Which of the distinct rows each row of the problem is; None where none were merged.
+    """
+
+    residual: Array
+    std: Array
+    weight: Array
+    place: NDArray[np.intp] | None
+
+    @property
+    def scores(self) -> Array:
+        """z = residual/std, (m, q)."""
+        return self.residual / self.std
+
+    def of_rows(self, values: Array) -> Array:
+        """Values of distinct rows (m, q) as those of all rows (n, q)."""
+        return values if self.place is None else values[self.place]
+
+
+class TrainedGP(NamedTuple):
+    """A GP, and the leave-one-out errors of its rows."""
+
+    gp: ResidualGP
+    left_out: LeftOut
 
 
 def fit_residual_gp(
@@ -169,7 +237,7 @@ def fit_residual_gp(
     noise: str,
     walk_options: dict[str, Any],
     rng: np.random.Generator,
-) -> ResidualGP:
+) -> TrainedGP:
     """Scale, train from the starts, and put the result back into the units of the data.
 
     Parameters
@@ -188,8 +256,9 @@ def fit_residual_gp(
         How to walk over rows, see `rio_uq.gp.observations.Observations`.
     """
     inference = inference_for(settings, len(problem.features))
+    place: NDArray[np.intp] | None = None
     if inference.merges_copies:
-        problem = problem.without_copies()
+        problem, place = problem.without_copies()
     features, y_pred, weight = problem.features, problem.y_pred, problem.weight
     d, p, q = features.shape[1], y_pred.shape[1], problem.targets.shape[1]
     inputs = Scaling.standardizing(features, weight)
@@ -224,22 +293,15 @@ def fit_residual_gp(
     learning = replace(data, weight=problem.learning_weight()) if inference.merges_copies else data
     trained = train(kernel, learning, points, bounds, settings, rng, density)
     posterior: Posterior = trained.posterior
-    noise_model: Noise = Constant()
     theta, log_noise, inducing_points = posterior.theta, np.log(posterior.noise_variance), posterior.points
     if learning.weight is not data.weight:
         posterior = inference.posterior(kernel, theta, log_noise, inducing_points, data)
-    if problem.held_out is not None or noise != "constant":
-        left_out = posterior.leave_one_out(data)
-        posterior, noise_model = learn_noise(noise, posterior, learning, left_out, d, problem.held_out, rng)
-    response = noise_model.response(rows, data.targets)
-    if response.precision is not None:
-        weighed = replace(data, targets=response.targets, precision=response.precision)
-        of_response = inference.posterior(kernel, theta, log_noise, inducing_points, weighed)
-        posterior = replace(of_response, noise_variance=posterior.noise_variance)
-
-    return ResidualGP(
+    left_out = posterior.leave_one_out(data)
+    posterior, noise_model, noise_variance = learn_noise(noise, posterior, learning, left_out, d, problem.held_out, rng)
+    gp = ResidualGP(
         posterior=posterior,
         noise=noise_model,
+        noise_choice=noise,
         inputs=inputs,
         outputs=outputs,
         targets=targets,
@@ -250,6 +312,19 @@ def fit_residual_gp(
         is_residual=problem.is_residual,
         slope_at=spread_out(rows[:, d:]),
     )
+    response = noise_model.response(rows, data.targets)
+    if response.precision is not None or not np.array_equal(response.targets, data.targets):
+        weighed = replace(data, targets=response.targets, precision=response.precision)
+        of_response = inference.posterior(kernel, theta, log_noise, inducing_points, weighed)
+        gp = gp.with_posterior(replace(of_response, noise_variance=posterior.noise_variance))
+    std = targets.scale * np.sqrt(left_out[1] + noise_variance)
+    counts = _shape_weight(learning.weight, problem.held_out, len(rows))
+    return TrainedGP(gp, LeftOut(targets.scale * left_out[0], std, counts, place))
+
+
+def _shape_weight(weight: Array | None, held_out: Mask | None, n_rows: int) -> Array:
+    counts = np.ones(n_rows) if weight is None else weight
+    return counts if held_out is None else np.where(held_out, counts, 0.0)
 
 
 def _in_units_of_data(bound: float, total_weight: float, targets: Scaling) -> float:

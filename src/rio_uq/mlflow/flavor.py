@@ -232,7 +232,8 @@ def _example(rio: RIORegressor, X: Any, y_pred: Any, groups: Any) -> tuple[Any, 
         chosen = np.arange(min(EXAMPLE_ROWS, _num_samples(X)))
         prediction = None
         if y_pred is not None:
-            prediction = base_model.check_predictions(y_pred, _num_samples(X), rio.fitted_.n_outputs, "y_pred")[chosen]
+            n_columns = rio.fitted_.n_predictions
+            prediction = base_model.check_predictions(y_pred, _num_samples(X), n_columns, "y_pred")[chosen]
         if groups is not None:
             check_groups(groups, _num_samples(X))
         rows = _safe_indexing(X, chosen)
@@ -278,7 +279,8 @@ def _measures(rio: RIORegressor, X: Any, y: Any, y_pred: Any, groups: Any, level
     measures: dict[str, float] = {}
     for output, y_true in enumerate(fitted.outcome(y, _num_samples(X)).T):
         mean, std, lower, upper = (values[:, output] for values in bars)
-        both = metrics.before_after(y_true, inputs.y_pred[:, output], mean, std, {level: (lower, upper)})
+        density = fitted.density(output)
+        both = metrics.before_after(y_true, inputs.y_pred[:, output], mean, std, {level: (lower, upper)}, density)
         of_output = {
             "before_rmse": both.before.rmse,
             "before_mae": both.before.mae,
@@ -288,7 +290,7 @@ def _measures(rio: RIORegressor, X: Any, y: Any, y_pred: Any, groups: Any, level
             "after_interval_width": both.after.width[level],
             "improvement_ratio": both.improvement_ratio,
         }
-        if fitted.scores.is_normal:
+        if fitted.calibration is None or fitted.calibration.is_normal:
             of_output |= {"after_nlpd": both.after.nlpd, "after_crps": both.after.crps}
         end = "" if fitted.y_shape == () else f"_{output}"
         measures |= {f"{name}{end}": value for name, value in of_output.items()}

@@ -46,7 +46,7 @@ class InputForm:
         """For rows such as X."""
         library = type(X).__module__.split(".")[0]
         library = library if library in ("pandas", "polars") else "numpy"
-        names = [] if has_model else numbered(["y_pred"], rio.fitted_.n_outputs)
+        names = [] if has_model else numbered(["y_pred"], rio.fitted_.n_predictions)
         group = rio.fitted_.scores.groups is not None
         columns = None
         if library != "numpy":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -63,7 +65,13 @@ def check_takes_X(model: Any) -> None:
             raise TypeError(f"{type(model).__name__} {advice}")
 
 
-def fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | None) -> Any:
+def fitted(
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    sample_weight: NDArray[Any] | None,
+    fit_params: Mapping[str, Any] | None = None,
+) -> Any:
     """The model itself, or a fitted clone of it if it needs one."""
     check_takes_X(model)
     needs_no_check = model is None or is_estimator(model)
@@ -71,7 +79,7 @@ def fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | No
         raise TypeError(
             f"estimator has to be a model with a predict method, or a function from X to predictions; got {model!r}"
         )
-    return fitted_clone(model, X, y, sample_weight) if needs_fit(model) else model
+    return fitted_clone(model, X, y, sample_weight, fit_params) if needs_fit(model) else model
 
 
 def unfitted_clone(model: Any) -> Any:
@@ -86,18 +94,43 @@ def unfitted_clone(model: Any) -> Any:
     return type(model)(params) if type(model).__name__ == "CatBoost" else type(model)(**params)
 
 
-def fitted_clone(model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[Any] | None) -> Any:
-    """A clone of the model, fitted with weights if it takes them."""
-    copy = unfitted_clone(model)
-    if sample_weight is None:
-        return copy.fit(X, y)
+def fitted_clone(
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    sample_weight: NDArray[Any] | None,
+    fit_params: Mapping[str, Any] | None = None,
+) -> Any:
+    """A clone of the model, fitted with weights if it takes them.
+
+    Parameters
+    ----------
+    sample_weight : (n,) array or None
+        Where metadata routing is enabled it is left to ``fit_params``, which have it if the model has asked for it.
+    fit_params : mapping, optional
+        Further parameters of its ``fit``.
+    """
+    copy, params = unfitted_clone(model), dict(fit_params or {})
+    if sample_weight is None or get_config()["enable_metadata_routing"]:
+        return copy.fit(X, y, **params)
     if has_fit_parameter(copy, "sample_weight"):
-        return copy.fit(X, y, sample_weight=sample_weight)
-    warn_user(
-        f"the fit method of {type(copy).__name__} takes no sample_weight: the model is fitted without, and only the GP "
-        "on its residuals is weighted; fit the model yourself to weight it"
-    )
-    return copy.fit(X, y)
+        return copy.fit(X, y, sample_weight=sample_weight, **params)
+    if not any(name.endswith("__sample_weight") for name in params):
+        warn_user(
+            f"the fit method of {type(copy).__name__} takes no sample_weight: the model is fitted without, and only "
+            "the GP on its residuals is weighted; fit the model yourself to weight it"
+            + (", or give fit the weights of a step, as step__sample_weight=..." if hasattr(copy, "steps") else "")
+        )
+    return copy.fit(X, y, **params)
+
+
+def check_fit_params_used(model: Any, fit_params: Mapping[str, Any]) -> None:
+    """Raise if there are parameters for the ``fit`` of a model that is not fitted here."""
+    if fit_params and not needs_fit(model):
+        raise ValueError(
+            f"{', '.join(fit_params)} would go to the fit method of the model, which is not fitted here: leave them "
+            "out, give RIORegressor a model that is not fitted yet, or use residuals='cross-fit'"
+        )
 
 
 def predictions(model: Any, X: Any) -> Any:

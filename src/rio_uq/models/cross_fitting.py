@@ -6,7 +6,7 @@ into folds, and the residuals of each fold are those of a clone that was fitted 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _check_method_params
 
 from rio_uq._base.array import Array
 from rio_uq.models import base as base_model
@@ -54,28 +55,6 @@ def check_can_be_refitted(model: Any) -> None:
             "residuals='cross-fit' fits the model anew to parts of the rows, which needs an estimator that can be "
             f"cloned; got {model!r}: use residuals='in-sample', and calibrate on rows that the model has not seen"
         )
-
-
-def is_cross_fit(residuals: str, cv: Any, model: Any, n_rows: int, y_pred: Any, held_out: Any) -> bool:
-    """Whether the residuals are those of clones of the model, fitted to other rows: the option ``residuals``."""
-    if held_out is not None and y_pred is None and base_model.needs_fit(model):
-        raise ValueError(
-            "held_out names rows that a fitted model was not trained on, and this model is not fitted yet: fit it to "
-            "the other rows first, or leave held_out out, and the model is cross-fitted"
-        )
-    if residuals == "auto":
-        enough = not isinstance(cv, int | np.integer) or n_rows >= FEWEST_ROWS
-        return y_pred is None and held_out is None and enough and base_model.needs_fit(model)
-    if residuals == "in-sample":
-        return False
-    for given, name in ((y_pred, "y_pred"), (held_out, "held_out")):
-        if given is not None:
-            raise ValueError(
-                f"{name} was given, and residuals='cross-fit' makes predictions of its own, all of them for rows "
-                f"that the model has not seen: leave {name} out, or use residuals='in-sample'"
-            )
-    check_can_be_refitted(model)
-    return True
 
 
 def check_groups_unused(groups: Any) -> None:
@@ -120,7 +99,14 @@ def make_folds(
     return [(counted[fold_of != fold], counted[fold_of == fold]) for fold in range(cv)]
 
 
-def out_of_fold(model: Any, X: Any, y: Array, weight: Array | None, folds: list[Fold]) -> OutOfFold:
+def out_of_fold(
+    model: Any,
+    X: Any,
+    y: Array,
+    weight: Array | None,
+    folds: list[Fold],
+    fit_params: Mapping[str, Any] | None = None,
+) -> OutOfFold:
     """Predict each row by clones of the model that were fitted without it.
 
     Parameters
@@ -131,6 +117,8 @@ def out_of_fold(model: Any, X: Any, y: Array, weight: Array | None, folds: list[
     weight : (n,) array or None
     folds : list of (train, test)
         A row that several folds predict gets the mean.
+    fit_params : mapping, optional
+        Further parameters of the model's ``fit``; those with an entry for each row are cut as the rows are.
     """
     n_rows = len(y)
     n_outputs = 1 if y.ndim == 1 else y.shape[1]
@@ -143,14 +131,27 @@ def out_of_fold(model: Any, X: Any, y: Array, weight: Array | None, folds: list[
                 f"a fold of cv fits the model to {shared} of the {len(test)} rows that it predicts: residuals have to "
                 "be those of rows that the model has not seen, so use a splitter that keeps the two apart"
             )
-        fold_weight = None if weight is None else weight[train]
-        fitted = base_model.fitted_clone(model, _safe_indexing(X, train), y[train], fold_weight)
+        fitted = clone_fitted_to(model, X, y, weight, train, fit_params)
         values = base_model.predictions(fitted, _safe_indexing(X, test))
         total[test] += base_model.check_predictions(values, len(test), n_outputs, "the model's prediction")
         count[test] += 1.0
         models.append(fitted)
     with np.errstate(invalid="ignore"):
         return OutOfFold(total / np.where(count > 0.0, count, np.nan)[:, None], models)
+
+
+def clone_fitted_to(
+    model: Any,
+    X: Any,
+    y: Array,
+    weight: Array | None,
+    rows: NDArray[np.intp],
+    fit_params: Mapping[str, Any] | None = None,
+) -> Any:
+    """A clone of the model, fitted to the rows with these numbers."""
+    params = _check_method_params(X, fit_params or {}, indices=rows)
+    some_weight = None if weight is None else weight[rows]
+    return base_model.fitted_clone(model, _safe_indexing(X, rows), y[rows], some_weight, params)
 
 
 def _checked_fold(fold: Fold, n_rows: int) -> Fold:

@@ -106,13 +106,13 @@ class _Export:
         self.graph = Graph(onnx, next(opset.version for opset in self.opsets if opset.domain in ("", "ai.onnx")))
 
     def build(self, levels: list[float]) -> Any:
-        helper, q = self.onnx.helper, self.rio.fitted_.n_outputs
+        helper, p, q = self.onnx.helper, self.rio.fitted_.n_predictions, self.rio.fitted_.n_outputs
         tensors = self._raw_inputs()
         features = self._features(tensors)
         if self.base is None:
-            y_pred = self._double(self._input("y_pred", ["n", q], "predictions of the model"))
+            y_pred = self._double(self._input("y_pred", ["n", p], "predictions of the model"))
         else:
-            y_pred = self.base.prediction(self.graph, tensors[self.base.name], q)
+            y_pred = self.base.prediction(self.graph, tensors[self.base.name], p)
         outputs = []
         for name, (value, described) in predict(self.rio.fitted_, self.graph, features, y_pred, levels).items():
             self.graph.cast(value, self.kind, output=name)
@@ -214,14 +214,14 @@ def _check_base(rio: RIORegressor, base: GraphPart) -> None:
     if rio.estimator_ is None:
         return
     fitted = rio.fitted_
-    if fitted.example is None:
+    if fitted.example is None or not fitted.example.can_be_rebuilt:
         warn_user(
             "base could not be compared with the model, for the regressor keeps no rows to ask them for: "
             "make sure that it is the same"
         )
         return
     rows = fitted.example.rebuilt()
-    expected = predictions_for(fitted.model, rows, fitted.n_outputs)
+    expected = predictions_for(fitted.model, rows, fitted.n_predictions)
     model = open_model("base", "onnx", base.plain.SerializeToString())
     check_same_model(model, rows, expected, fitted.kept.y_pred.std(axis=0), "base")
 

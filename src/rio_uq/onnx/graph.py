@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rio_uq._base.array import Array
 from rio_uq.fitted import Fitted
 from rio_uq.gp.kernels.terms import Term
+from rio_uq.gp.noise.constant import Constant
 from rio_uq.gp.noise.varying import Varying
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.residual import ResidualGP
@@ -194,8 +195,10 @@ def _diagonal(graph: Graph, rows: str, posterior: Posterior) -> str:
 
 def _noise(graph: Graph, rows: str, gp: ResidualGP) -> str:
     """Noise variances, (1, q) or (n, q)."""
-    if not isinstance(gp.noise, Varying):
+    if type(gp.noise) is Constant:
         return graph.constant(gp.noise_variance[None])
+    if type(gp.noise) is not Varying:
+        raise TypeError(f"noise of class {type(gp.noise).__name__} cannot be exported: its nodes belong in {__name__}")
     posterior = gp.noise.posterior
     g = graph.apply("MatMul", _cross(graph, rows, posterior), np.asarray(posterior.weights, dtype=float))
     within = graph.apply("Min", graph.apply("Max", g, gp.noise.lowest), gp.noise.highest)

@@ -69,18 +69,18 @@ class GraphPart:
         graph.nodes.extend(self.model.graph.node)
         return f"{self.name}/{output}"
 
-    def prediction(self, graph: Graph, tensors: dict[str, str], n_outputs: int) -> str:
-        """The first output as predictions of shape (n, q)."""
+    def prediction(self, graph: Graph, tensors: dict[str, str], n_columns: int) -> str:
+        """The first output as predictions of shape (n, p)."""
         first = self.plain.graph.output[0]
         dims = shape(first)
-        columns = (dims[1] if len(dims) > 1 else 1) if dims else n_outputs
-        if (dims and len(dims) > 2) or (isinstance(columns, int) and columns != n_outputs):
+        columns = (dims[1] if len(dims) > 1 else 1) if dims else n_columns
+        if (dims and len(dims) > 2) or (isinstance(columns, int) and columns != n_columns):
             raise ValueError(
                 f"the first output of {self.name}, {first.name!r}, has shape {tuple(dims or ())}, and has to have "
-                f"(n, {n_outputs})"
+                f"(n, {n_columns})"
             )
         double = graph.cast(self.merge(graph, tensors, first.name), self.onnx.TensorProto.DOUBLE)
-        return graph.apply("Reshape", double, graph.constant([-1, n_outputs], np.int64))
+        return graph.apply("Reshape", double, graph.constant([-1, n_columns], np.int64))
 
     def features(self, graph: Graph, tensors: dict[str, str], tensor: OnnxTensor, n_features: int) -> str:
         """Features as `rio_uq.features.onnx_tensor` makes them of X, shape (n, d)."""

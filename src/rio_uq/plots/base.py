@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from rio_uq._base.array import Array
 from rio_uq._base.checks import check_count, check_finite, to_numeric
 from rio_uq._base.extras import require
-from rio_uq.regressor import RIORegressor
+from rio_uq.regressor import RIORegressor, check_regressor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,6 +96,7 @@ class Display:
         **options
             Those of the figure itself, see its parameters.
         """
+        check_regressor(rio)
         if y is None and cls.needs_outcomes:
             raise TypeError(f"{cls.__name__} compares with outcomes: give them as y, the third argument")
         return cls._from_rows(Asked(rio, X, y, y_pred, groups, output), ax=ax, **options)

@@ -25,7 +25,7 @@ from rio_uq.plots.base import (
     new_axes,
     one_column,
 )
-from rio_uq.summary import feature_relevance, percent
+from rio_uq.summary import feature_relevance, percent, without_shared_slope
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -191,7 +191,7 @@ class CorrectionDisplay(Display):
 @dataclass(kw_only=True, eq=False, repr=False)
 class DecompositionDisplay(Display):
     """Where corrections come from: their output part as a curve over the prediction, and the features behind their
-    input part.
+    input part. Where the two cancel, the slope that they share is left to the output part.
 
     Parameters
     ----------
@@ -223,7 +223,8 @@ class DecompositionDisplay(Display):
         values = feature_relevance(fitted.gp, fitted.kept.features)
         relevance = dict(zip(fitted.feature_names, one_column(values, asked.output, "y_pred").tolist(), strict=True))
         options = {"relevance": relevance, "is_curve": values.shape[1] == 1, "output": asked.output, **options}
-        return cls.from_predictions(model, parts.input, parts.output, **options)
+        shown = without_shared_slope(parts.input, parts.output, model)
+        return cls.from_predictions(model, *shown, **options)
 
     @classmethod
     def from_predictions(

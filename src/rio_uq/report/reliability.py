@@ -12,7 +12,7 @@ from rio_uq._base.array import Array, Mask
 from rio_uq.metrics import normal_intervals, one_error_bar
 from rio_uq.report.groups import LEAST_ROWS, Group, binomial_interval, groups_by
 from rio_uq.report.rows import SHOWN, ReportRows
-from rio_uq.report.words import share
+from rio_uq.report.words import number, share
 
 MOST_GROUPS, MOST_FEATURES, MOST_LABELS = 8, 3, 12
 
@@ -21,6 +21,12 @@ TOLERANCE = 0.02
 
 EVEN = 1.5
 """Groups are of about the same size if the largest has at most so many times the rows of the smallest."""
+
+FAR_TOO_NARROW = 2.0
+"""Intervals that miss at least so many times the outcomes that they may miss cannot be trusted at all."""
+
+MEMORISED = 1.3
+"""A model that errs so many times as much as on the rows of fit had an easier time there."""
 
 WIDEST = 0.25
 """With a wider binomial interval there is no saying whether coverage is right."""
@@ -107,12 +113,19 @@ class Reliability:
         By the prediction and by the most relevant features.
     level : float
         That of the answer.
+    error_ratio : float or None
+        Root mean squared error of the model here, over that of the residuals that RIO was fitted to; None where these
+        are not known.
+    is_cross_fit : bool
+        Whether those residuals are of rows that their models had not seen.
     """
 
     overall: Coverage
     before: Array
     by: tuple[CoverageBy, ...]
     level: float
+    error_ratio: float | None = None
+    is_cross_fit: bool = False
 
     @property
     def off_by(self) -> float:
@@ -121,9 +134,14 @@ class Reliability:
 
     @property
     def exceptions(self) -> list[tuple[CoverageBy, Coverage]]:
-        """Groups, and what they are by, whose coverage is clearly off, the farthest first."""
+        """Groups, and what they are by, whose coverage is clearly off: those with too narrow intervals first, and the
+        farthest of each kind.
+        """
         groups = [(part, group) for part in self.by for group in part.groups if group.off_at(self.level)]
-        return sorted(groups, key=lambda item: -abs(item[1].at(self.level)[0] - self.level))
+        return sorted(groups, key=lambda item: (item[1].off_at(self.level), -abs(self._distance(item[1]))))
+
+    def _distance(self, group: Coverage) -> float:
+        return group.at(self.level)[0] - self.level
 
     @property
     def is_even_sized(self) -> bool:
@@ -146,16 +164,37 @@ class Reliability:
         return len(self.exceptions) > int(stats.binom.ppf(0.975, self.n_groups, 0.05))
 
     @property
+    def is_far_too_narrow(self) -> bool:
+        coverage, _, high = self.overall.at(self.level)
+        return high < self.level and 1.0 - coverage >= FAR_TOO_NARROW * (1.0 - self.level)
+
+    @property
+    def is_narrow_in_groups(self) -> bool:
+        """As `is_uneven`, of groups with too narrow intervals alone: 2.5 % of them at most, if it were chance."""
+        narrow = [group for _, group in self.exceptions if group.off_at(self.level) < 0]
+        if any(group.is_surely_off(self.level, self.n_groups) for group in narrow):
+            return True
+        return len(narrow) > int(stats.binom.ppf(0.975, self.n_groups, 0.025))
+
+    @property
+    def _off(self) -> set[int]:
+        return {self.overall.off_at(level) for level in self.overall.levels if level in SHOWN or level == self.level}
+
+    @property
     def verdict(self) -> str:
-        """From the levels that numbers are given for."""
-        off = {self.overall.off_at(level) for level in self.overall.levels if level in SHOWN or level == self.level}
+        """From the levels that numbers are given for: too narrow intervals first, of all rows and then of groups."""
+        off = self._off
         _, low, high = self.overall.at(self.level)
+        if self.is_far_too_narrow:
+            return "No, they are far too narrow"
         if high - low > WIDEST:
             return "There are too few rows to tell"
         if {-1, 1} <= off:
             return "Not quite, some are too narrow and some too wide"
         if -1 in off:
             return "Not quite, they are too narrow"
+        if self.is_narrow_in_groups:
+            return "Not for all rows, they are too narrow in some groups"
         if 1 in off:
             return "Yes, but they are wider than they need to be"
         return "On the whole, but not in every group of rows" if self.is_uneven else "Yes"
@@ -166,8 +205,24 @@ class Reliability:
         return (
             f"{self.verdict}: {share(self.level, 0)} intervals hold {share(coverage)} of outcomes (95 % interval "
             f"{share(low)} to {share(high)}), and over all levels coverage is off by {share(self.off_by)} on average"
-            f"{self._words_on_groups()}."
+            f"{self._words_on_groups()}.{self._cause_and_remedy()}"
         )
+
+    def _cause_and_remedy(self) -> str:
+        """Why intervals are too narrow, as far as errors tell, and what to do; nothing where they are not."""
+        if self.is_far_too_narrow or (-1 in self._off and 1 not in self._off):
+            if self.error_ratio is None or self.error_ratio < MEMORISED:
+                return " Calibrate the error bars on rows that were used for nothing else: rio.calibrate(X, y)."
+            times = f" The model's errors are {number(self.error_ratio, 2)} times as large here as on the rows of fit"
+            if self.is_cross_fit:
+                return f"{times}, where it had not seen them: these rows are of another kind. Fit on rows like these."
+            return (
+                f"{times}, as those of a model are that has seen them in training. Give fit rows that are new to the "
+                "model, name those that are by held_out=, or use residuals='cross-fit'."
+            )
+        if self.verdict.startswith("Not for all rows"):
+            return " Calibration by group sets each of them right: rio.calibrate(X, y, groups=...)."
+        return ""
 
     def _words_on_groups(self) -> str:
         if not self.by:
@@ -182,8 +237,19 @@ class Reliability:
         )
 
 
-def measure_reliability(rows: ReportRows) -> Reliability:
-    """Coverage of all rows, and in groups by the prediction and by the most relevant features."""
+def measure_reliability(
+    rows: ReportRows, fitted_error: float | None = None, *, is_cross_fit: bool = False
+) -> Reliability:
+    """Coverage of all rows, and in groups by the prediction and by the most relevant features.
+
+    Parameters
+    ----------
+    rows : ReportRows
+    fitted_error : float, optional
+        Root mean square of the residuals that RIO was fitted to.
+    is_cross_fit : bool
+        Whether they are of rows that their models had not seen.
+    """
     shown = [level for level in SHOWN if rows.inside_of(level) is not None]
     levels = np.array(sorted({*shown, rows.level}))
     inside = np.column_stack([np.asarray(rows.inside_of(level)) for level in levels])
@@ -197,7 +263,11 @@ def measure_reliability(rows: ReportRows) -> Reliability:
         by.append(CoverageBy("group of the calibration", parts))
     intervals = normal_intervals(rows.y_pred, one_error_bar(rows.residual), rows.levels.tolist()).values()
     before = np.array([np.mean((low <= rows.outcome) & (rows.outcome <= high)) for low, high in intervals])
-    return Reliability(_coverage("all rows", rows.inside, rows.levels), before, tuple(by), rows.level)
+    error = float(np.sqrt(np.mean(rows.residual**2)))
+    ratio = error / fitted_error if fitted_error else None
+    return Reliability(
+        _coverage("all rows", rows.inside, rows.levels), before, tuple(by), rows.level, ratio, is_cross_fit
+    )
 
 
 def most_frequent(labels: NDArray[np.str_], most: int) -> list[str]:

@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, gen_batches
 from sklearn.utils.validation import _num_samples
 
-from rio_uq._base.array import Array, Mask, row_keys
+from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_count
 from rio_uq.calibration import Calibration
+from rio_uq.calibration.scores import Density
 from rio_uq.features.table_encoder import CategoryColumn, TableEncoder
 from rio_uq.fitted import Inputs
 from rio_uq.regressor import RIORegressor
 from rio_uq.report.words import LONGEST_NAME, shortened
-from rio_uq.summary import feature_relevance
+from rio_uq.summary import feature_relevance, without_shared_slope
 
 Numbers = NDArray[np.intp]
 
@@ -38,7 +39,7 @@ class ReportRows:
     outcome, y_pred, mean, std : (n,) arrays
         Outcomes, predictions of the model, corrected predictions and their standard deviations.
     input_part, output_part : (n,) arrays
-        Of the correction.
+        Of the correction, without the slope that they share where they cancel.
     levels : (k,) array
         Levels of intervals that the calibration supports.
     inside : (n, k) array of bool
@@ -61,6 +62,8 @@ class ReportRows:
         Names of rows; 0 to n − 1 if None.
     categories : tuple of pairs of str, or None
         For each feature that says whether a column of the table has a level: the column and the level.
+    density : Density or None
+        The shape of the distribution of outcomes; None where it is normal, or not known after calibration.
     """
 
     outcome: Array
@@ -81,6 +84,7 @@ class ReportRows:
     groups: NDArray[np.str_] | None = None
     labels: NDArray[np.object_] | None = None
     categories: tuple[tuple[str, str] | None, ...] = ()
+    density: Density | None = None
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -142,6 +146,7 @@ def gather(
 
     mean, std = rio.predict(X, y_pred=prediction, groups=groups, return_std=True)
     parts = rio.decompose(X, y_pred=prediction)
+    by_input, by_output = without_shared_slope(one(parts.input), one(parts.output), prediction[:, chosen])
     levels = supported_levels(rio.fitted_.scores)
     inside, bounds = _intervals(rio, X, outcome[:, chosen], prediction, groups, chosen, levels)
     fitted = rio.fitted_
@@ -152,8 +157,8 @@ def gather(
         prediction[:, chosen],
         one(mean),
         one(std),
-        one(parts.input),
-        one(parts.output),
+        by_input,
+        by_output,
         levels,
         inside,
         shown_level(levels),
@@ -165,6 +170,7 @@ def gather(
         None if groups is None else np.array([shortened(str(label), LONGEST_NAME) for label in groups]),
         None if row_labels is None else _check_labels(row_labels, n_rows),
         tuple(_categories(rio, len(names))[i] for i in order),
+        fitted.density(chosen),
     )
 
 
@@ -243,12 +249,3 @@ def _check_output(output: int | None, n_outputs: int) -> int:
     if output >= n_outputs:
         raise ValueError(f"output has to be less than {n_outputs}, the number of outputs; got {output}")
     return int(output)
-
-
-def share_of_training_rows(rio: RIORegressor, features: Array) -> float:
-    """How many of the rows that the GP was fitted to have the same features as rows here; 0 where it sees none."""
-    trained = rio.fitted_.kept.features
-    if trained.shape[1] == 0:
-        return 0.0
-    here = set(row_keys(features))
-    return float(np.mean([row in here for row in row_keys(trained)]))

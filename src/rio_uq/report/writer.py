@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_random_state
 
 from rio_uq._base.files import written_in_one_step
+from rio_uq._base.warnings import ReusedRowsWarning, warn_user
 from rio_uq.regressor import RIORegressor
 from rio_uq.report.comparison import compare
 from rio_uq.report.contents import Report
@@ -18,13 +19,13 @@ from rio_uq.report.errors import measure_errors
 from rio_uq.report.page import environment, render
 from rio_uq.report.rejection import measure_rejection
 from rio_uq.report.reliability import measure_reliability
-from rio_uq.report.rows import ReportRows, gather, share_of_training_rows
+from rio_uq.report.rows import ReportRows, gather
 from rio_uq.report.table import rows_to_see, shown_columns
 from rio_uq.report.words import LONGEST_NAME, counted, share, shortened
+from rio_uq.rows.kept import REUSED
 
 PLOTTED_ROWS, HOVER_COLUMNS = 2000, 6
 FEW_ROWS = 50
-MANY_TRAINING_ROWS = 0.2
 
 
 def write_report(
@@ -122,6 +123,13 @@ def _examine(
 ) -> Report:
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     inputs = rio.inputs(X, y_pred=y_pred)
+    reused = rio.fitted_.kept.reused(inputs.features, inputs.y_pred, rio.fitted_.outcome(y, len(inputs.y_pred)))
+    if reused > REUSED:
+        warn_user(
+            f"{share(reused, 0)} of these rows were fitted to: all numbers of the report are better than they will be "
+            "on new ones",
+            ReusedRowsWarning,
+        )
     rows = gather(rio, X, y, inputs, groups=groups, output=output, row_labels=row_labels)
     sample = np.sort(rng.choice(len(rows), min(len(rows), PLOTTED_ROWS), replace=False))
     summary = rio.summary(_safe_indexing(X, sample), y_pred=inputs.y_pred[sample])
@@ -134,13 +142,26 @@ def _examine(
         sample=sample,
         sample_columns=shown_columns(rio, X, sample, rows, HOVER_COLUMNS),
         comparison=compare(rows, rng),
-        reliability=measure_reliability(rows),
+        reliability=measure_reliability(rows, _fitted_error(rio, output or 0), is_cross_fit=_has_unseen_residuals(rio)),
         errors=measure_errors(rows, summary, output or 0, rng),
         table=rows_to_see(rio, X, rows, notes),
         rejection=measure_rejection(rows),
-        notices=[*notices, *_notices(rows, len(sample), share_of_training_rows(rio, inputs.features))],
+        notices=[*notices, *_notices(rows, len(sample), reused)],
         is_conformal=rio.calibration_ is not None and not rio.calibration_.is_normal,
     )
+
+
+def _has_unseen_residuals(rio: RIORegressor) -> bool:
+    choice = rio.fitted_.residuals
+    return choice is not None and choice.kind in ("out-of-fold", "out-of-bag")
+
+
+def _fitted_error(rio: RIORegressor, output: int) -> float | None:
+    """Root mean square of the residuals that the GP was fitted to, where the regressor keeps some of them."""
+    kept = rio.fitted_.kept
+    if kept.residual is None:
+        return None
+    return float(np.sqrt(np.average(kept.residual[:, output] ** 2, weights=kept.weight)))
 
 
 def _model_name(rio: RIORegressor) -> str:
@@ -158,12 +179,12 @@ def _outcome_name(y: Any, output: int | None) -> str:
     return "outcome" if name is None or not str(name) else shortened(str(name), LONGEST_NAME)
 
 
-def _notices(rows: ReportRows, n_plotted: int, share_of_training: float) -> list[str]:
+def _notices(rows: ReportRows, n_plotted: int, reused: float) -> list[str]:
     notices = []
-    if share_of_training > MANY_TRAINING_ROWS:
+    if reused > REUSED:
         notices.append(
-            f"{share(share_of_training, 0)} of the rows that RIO was fitted to have the same features as rows here. If "
-            "they are the same rows, all numbers below are better than they will be on new ones."
+            f"{share(reused, 0)} of these rows are rows that RIO was fitted to: all numbers below are better than they "
+            "will be on new ones."
         )
     if len(rows) < FEW_ROWS:
         notices.append(f"There are {counted(len(rows), 'row')} only: take all numbers as rough.")

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from rio_uq._base.array import evenly_spaced
 from rio_uq.rows.example_table import ExampleTable, example_table
 
-MOST_ROWS, MOST_NUMBERS = 8, 1_000_000
+MOST_EXAMPLES, MOST_EXAMPLE_NUMBERS = 8, 1_000_000
 LOOKED_AT = 64
 """Rows that are looked at for each one that is kept, where some have missing values."""
 
@@ -66,21 +67,16 @@ def example_rows(X: Any) -> ExampleRows | ExampleTable | None:
     if columns is not None and not all(isinstance(name, str) for name in columns):
         return None
     n_rows, n_numbers = _num_samples(X), int(np.prod(np.shape(X)[1:]))
-    n_kept = min(n_rows, MOST_ROWS, MOST_NUMBERS // n_numbers) if n_numbers else 0
+    n_kept = min(n_rows, MOST_EXAMPLES, MOST_EXAMPLE_NUMBERS // n_numbers) if n_numbers else 0
     if not n_kept:
         return None
-    rows = _safe_indexing(X, _spread(n_rows, n_kept))
+    rows = _safe_indexing(X, evenly_spaced(n_rows, n_kept))
     values = _numbers(rows)
     if values is None:
         return None if columns is None else example_table(rows, library)
     if not np.isfinite(values).all():
-        values = _finite_first(_numbers(_safe_indexing(X, _spread(n_rows, n_kept * LOOKED_AT))), n_kept)
+        values = _finite_first(_numbers(_safe_indexing(X, evenly_spaced(n_rows, n_kept * LOOKED_AT))), n_kept)
     return None if values is None else ExampleRows(values, library if columns else "numpy", columns)
-
-
-def _spread(n_rows: int, n_chosen: int) -> NDArray[np.intp]:
-    """Numbers of rows, from the first to the last."""
-    return np.unique(np.linspace(0, n_rows - 1, min(n_chosen, n_rows)).round().astype(int))
 
 
 def _finite_first(values: NDArray[Any] | None, n_kept: int) -> NDArray[Any] | None:
@@ -91,13 +87,16 @@ def _finite_first(values: NDArray[Any] | None, n_kept: int) -> NDArray[Any] | No
     whole, rest = np.flatnonzero(finite), np.flatnonzero(~finite)
     n_whole = min(n_kept, len(whole))
     n_rest = min(n_kept - n_whole, len(rest))
-    chosen = [some[_spread(len(some), n)] for some, n in ((whole, n_whole), (rest, n_rest)) if n]
+    chosen = [some[evenly_spaced(len(some), n)] for some, n in ((whole, n_whole), (rest, n_rest)) if n]
     return np.ascontiguousarray(values[np.sort(np.concatenate(chosen))])
 
 
 def _numbers(rows: Any) -> NDArray[Any] | None:
     """In their own dtype, or float where columns differ; None if they are no numbers."""
-    values = np.asarray(rows)
+    try:
+        values = np.asarray(rows)
+    except TypeError:  # polars has no array of numbers and dates together
+        return None
     if values.dtype == object and hasattr(rows, "columns"):
         kinds = {np.asarray(rows[name]).dtype.kind for name in rows.columns}
         values = values.astype(float) if kinds <= set("biuf") else values

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rio_uq._base.array import Array
+from rio_uq._base.array import Array, row_keys
 
 MOST_ROWS, FEWEST_ROWS, MOST_NUMBERS = 2000, 100, 1_000_000
 """So many rows are kept at most: fewer, down to 100, where they would be more numbers than that."""
+
+DISTINCT = 0.9
+"""Rows can be recognised if at least this share of them has features and outcomes of its own."""
+
+REUSED = 0.05
+"""A share of rows that were fitted to which is worth a warning."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +25,8 @@ class KeptRows:
 
     Attributes
     ----------
-    features, y_pred : (n, d), (n, p) arrays
+    features, y_pred, outcome : (n, d), (n, p), (n, q) arrays
+        Outcomes are NaN in files of earlier versions.
     weight : (n,) array
     n_fitted : int
         How many rows there were.
@@ -27,6 +34,7 @@ class KeptRows:
 
     features: Array
     y_pred: Array
+    outcome: Array
     weight: Array
     n_fitted: int
 
@@ -38,26 +46,66 @@ class KeptRows:
     def is_everything(self) -> bool:
         return len(self.weight) >= self.n_fitted
 
-    def drawn(self, n_rows: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-        """Features, predictions and weights of rows drawn without replacement, in their order."""
+    def reused(self, features: Array, y_pred: Array, outcome: Array) -> float:
+        """The share of other rows that were fitted to, by estimate: features and outcomes are equal.
+
+        Where there are no features, predictions stand for them; 0 where rows cannot be told apart.
+        """
+        own, other = (
+            row_keys(np.column_stack([by if by.shape[1] else prediction, truth]))
+            for by, prediction, truth in (
+                (self.features, self.y_pred, self.outcome),
+                (features, y_pred, outcome),
+            )
+        )
+        if np.isnan(self.outcome).any() or len(set(own)) < DISTINCT * len(own):
+            return 0.0
+        n_equal = len(set(own) & set(other)) * self.n_fitted / len(own)
+        return min(n_equal / len(other), 1.0)
+
+    def drawn(self, n_rows: int, rng: np.random.Generator) -> tuple[Array, Array, Array, Array]:
+        """Features, predictions, outcomes and weights of rows drawn without replacement, in their order."""
         rows = np.sort(rng.choice(len(self.weight), n_rows, replace=False))
-        return self.features[rows], self.y_pred[rows], self.weight[rows]
+        return self.features[rows], self.y_pred[rows], self.outcome[rows], self.weight[rows]
+
+    @property
+    def residual(self) -> Array | None:
+        """Outcomes minus predictions, (n, q); None where they are not known."""
+        if self.y_pred.shape != self.outcome.shape or np.isnan(self.outcome).any():
+            return None
+        return self.outcome - self.y_pred
+
+    def residual_std(self) -> Array | None:
+        """The standard deviation of residuals, (q,); None where they are not known."""
+        residual = self.residual
+        if residual is None:
+            return None
+        mean = np.average(residual, axis=0, weights=self.weight)
+        return np.asarray(np.sqrt(np.average((residual - mean) ** 2, axis=0, weights=self.weight)))
 
 
 def keep_rows(
-    features: Array, y_pred: Array, weight: Array | None, rows: NDArray[np.intp], rng: np.random.Generator
+    features: Array,
+    y_pred: Array,
+    outcome: Array,
+    weight: Array | None,
+    rows: NDArray[np.intp],
+    rng: np.random.Generator,
 ) -> KeptRows:
     """A random sample of the rows with the given numbers, small enough to be kept."""
     n_fitted = len(rows)
     n_kept = min(n_fitted, _most_rows(features.shape[1] + y_pred.shape[1]))
     if n_kept < n_fitted:
         rows = np.sort(rng.choice(rows, n_kept, replace=False))
-    return KeptRows(features[rows], y_pred[rows], np.ones(n_kept) if weight is None else weight[rows], n_fitted)
+    weights = np.ones(n_kept) if weight is None else weight[rows]
+    return KeptRows(features[rows], y_pred[rows], outcome[rows], weights, n_fitted)
 
 
 def keep_more(old: KeptRows, new: KeptRows, seed: int) -> KeptRows:
     """A random sample of all rows, from samples of old and new ones: as many of each as chance would have drawn."""
     n_fitted = old.n_fitted + new.n_fitted
+    if not len(new.weight):  # none of those that were drawn counts
+        return replace(old, n_fitted=n_fitted)
     n_kept = min(len(old.weight) + len(new.weight), _most_rows(old.n_columns))
     for rows in (old, new):
         if not rows.is_everything:  # no larger a share of all rows than the sample is of its own
@@ -65,8 +113,8 @@ def keep_more(old: KeptRows, new: KeptRows, seed: int) -> KeptRows:
     rng = np.random.default_rng([seed, old.n_fitted])  # another draw for each batch of a stream
     n_old = _share(old.n_fitted, new.n_fitted, n_kept, rng)
     n_old = min(max(n_old, n_kept - len(new.weight)), len(old.weight))
-    features, y_pred, weight = zip(old.drawn(n_old, rng), new.drawn(n_kept - n_old, rng), strict=True)
-    return KeptRows(np.vstack(features), np.vstack(y_pred), np.concatenate(weight), n_fitted)
+    features, y_pred, outcome, weight = zip(old.drawn(n_old, rng), new.drawn(n_kept - n_old, rng), strict=True)
+    return KeptRows(np.vstack(features), np.vstack(y_pred), np.vstack(outcome), np.concatenate(weight), n_fitted)
 
 
 def _share(n_one: int, n_other: int, n_drawn: int, rng: np.random.Generator) -> int:

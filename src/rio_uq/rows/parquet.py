@@ -180,11 +180,6 @@ def parquet_writer(path: str | os.PathLike[str]) -> Iterator[Any]:
     The file takes its name when all is written; an error leaves what was there before.
     """
     pyarrow, parquet = require("pyarrow", "parquet"), require("pyarrow.parquet", "parquet")
-    folder = Path(path).absolute().parent
-    if not folder.is_dir():
-        raise FileNotFoundError(f"{os.fspath(path)!r} cannot be written: there is no folder {str(folder)!r}")
-    if Path(path).is_dir():
-        raise IsADirectoryError(f"{os.fspath(path)!r} is a folder: name a file in it")
     writer = None
     with written_in_one_step(path) as file:
 

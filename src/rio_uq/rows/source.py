@@ -54,7 +54,7 @@ def row_source(
         Whether X has to have at least one.
     """
     if not is_in_parts(X):
-        return MemorySource(X, roles)
+        return MemorySource(X, roles, columns, needs_columns=needs_columns)
     if is_dask(X):
         from rio_uq.rows.dask.source import DaskSource  # Dask is optional, and takes long to import
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rio_uq.rows.example_table import DTYPES, ExampleTable, PlainColumn, is_plain
-from rio_uq.rows.examples import LIBRARIES, MOST_ROWS, ExampleRows
+from rio_uq.rows.examples import LIBRARIES, MOST_EXAMPLES, ExampleRows
 from rio_uq.storage.fields import Arrays, Fields
 from rio_uq.storage.gp import Put
 
@@ -25,7 +25,7 @@ def read_example(fields: Fields, arrays: Arrays) -> ExampleRows | ExampleTable:
         columns_of_table = fields.children("table")
         if library not in DTYPES or not columns_of_table:
             fields.fail("has to have the columns of a frame", "table")
-        return _read_table(columns_of_table, library, MOST_ROWS)
+        return _read_table(columns_of_table, library, MOST_EXAMPLES)
     rows = arrays.take("check/rows")
     columns = None if fields.is_null("columns") else tuple(fields.texts("columns"))
     if rows.ndim < 2 or not len(rows):

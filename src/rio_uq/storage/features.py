@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from rio_uq.features.dates import KINDS, PARTS, DateColumn
 from rio_uq.features.extractors import Columns, Extractor, Transformed
 from rio_uq.features.table_encoder import CategoryColumn, Column, NumberColumn, TableEncoder, from_plain, to_plain
 from rio_uq.storage.fields import Fields
@@ -40,6 +41,11 @@ def write_extractor(extract: Extractor | None) -> dict[str, Any] | None:
         return {"columns": as_plain(extract.columns) if isinstance(extract, Columns) else GIVEN_AT_LOAD}
     except NotPlainError:
         return {"columns": GIVEN_AT_LOAD}
+
+
+def names_given_at_load(extract: Extractor | None) -> tuple[str, ...]:
+    """ "features", where a file cannot hold what makes them, whatever the parameter of that name says."""
+    return ("features",) if write_extractor(extract) == {"columns": GIVEN_AT_LOAD} else ()
 
 
 def read_extractor(fields: Fields | None, given: Any) -> Extractor | None:
@@ -80,17 +86,36 @@ def _given(features: Any) -> Extractor:
 
 
 def _read_column(fields: Fields) -> Column:
-    column: Column
     name = fields.text("name")
-    if fields.text("kind", ("number", "category")) == "number":
-        has_fill = fields.left.get("fill", ...) is not None
-        column = NumberColumn(name, fields.number("fill") if has_fill else fields.take("fill"))
-    else:
-        levels = fields.texts("levels")
-        if len(set(levels)) != len(levels):
-            fields.fail("has to name each level once", "levels")
-        column = CategoryColumn(name, tuple(levels), fields.flag("has_other"), fields.flag("has_missing"))
-        if not column.encoded_names():
-            fields.fail("has to have a level", "levels")
+    read = {"number": _read_numbers, "category": _read_levels, "date": _read_dates}
+    column = read[fields.text("kind", tuple(read))](name, fields)
     fields.finish()
     return column
+
+
+def _read_numbers(name: str, fields: Fields) -> Column:
+    return NumberColumn(name, _read_fill(fields))
+
+
+def _read_levels(name: str, fields: Fields) -> Column:
+    levels = fields.texts("levels")
+    if len(set(levels)) != len(levels):
+        fields.fail("has to name each level once", "levels")
+    column = CategoryColumn(name, tuple(levels), fields.flag("has_other"), fields.flag("has_missing"))
+    if not column.encoded_names():
+        fields.fail("has to have a level", "levels")
+    return column
+
+
+def _read_dates(name: str, fields: Fields) -> Column:
+    holds, parts = fields.text("holds", KINDS), fields.texts("parts")
+    if len(set(parts)) != len(parts) or not set(parts) <= set(PARTS):
+        fields.fail(f"has to name some of {', '.join(PARTS)}, each once", "parts")
+    column = DateColumn(name, holds, fields.number("origin"), tuple(parts), _read_fill(fields))
+    if not column.encoded_names():
+        fields.fail("has to have a part", "parts")
+    return column
+
+
+def _read_fill(fields: Fields) -> float | None:
+    return None if fields.is_null("fill") else fields.number("fill")

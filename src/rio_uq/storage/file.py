@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,14 +20,16 @@ from rio_uq.fitted import Fitted
 from rio_uq.models import base as base_model
 from rio_uq.models.files import KINDS, kind_of, open_model, read_model
 from rio_uq.models.identity import check_same_model, disagreement, predictions_for
+from rio_uq.models.residuals import KINDS_OF_RESIDUALS, VERDICTS, ResidualChoice
 from rio_uq.rows.kept import KeptRows
 from rio_uq.storage.archive import FORMAT, FORMAT_VERSION, Archive, read_archive, write_archive
 from rio_uq.storage.calibration import read_calibration, write_calibration
 from rio_uq.storage.examples import read_example, write_example
-from rio_uq.storage.features import read_extractor, write_extractor
+from rio_uq.storage.features import names_given_at_load, read_extractor, write_extractor
 from rio_uq.storage.fields import Arrays, Fields, member
 from rio_uq.storage.gp import Put, read_gp, write_gp
 from rio_uq.storage.parameters import read_parameters, write_parameters
+from rio_uq.storage.shape import read_shape, write_shape
 
 STORED = "stored"
 """For the model inside the file."""
@@ -61,10 +63,11 @@ def write(
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "library_version": __version__,
-        "parameters": write_parameters(parameters, put),
+        "parameters": write_parameters(parameters, put, given=names_given_at_load(fitted.extract)),
         "regressor": _write_fitted(fitted, put),
         "gp": write_gp(fitted.gp, put),
         "calibration": None if fitted.calibration is None else write_calibration(fitted.calibration, put),
+        "shape": None if fitted.shape is None else write_shape(fitted.shape),
         "model": None,
     }
     asked = fitted.model if model is None else checked_model(model)
@@ -75,7 +78,7 @@ def write(
         blobs[f"model.{kind}"] = content = read_model(model_file, kind)
         inside = open_model(os.fspath(model_file), kind, content, trusted)
     manifest["check"] = _write_check(fitted, inside if asked is None else asked, put)
-    if inside is not None and asked is not None and fitted.example is not None:
+    if inside is not None and asked is not None and fitted.example is not None and manifest["check"] is not None:
         stored = arrays[member("check/y_pred")]
         spread = fitted.kept.y_pred.std(axis=0)
         check_same_model(inside, fitted.example.rebuilt(), stored, spread, os.fspath(model_file or ""))
@@ -102,12 +105,13 @@ def read(
     manifest.take("arrays")
     manifest.text("library_version")
     values = read_parameters(manifest.child("parameters"), arrays, parameters, format_version)
-    fitted = _read_fitted(manifest, arrays, parameters.get("features"))
-    if parameters.get("features") is None and isinstance(fitted.extract, Transformed):
+    noise = values["noise"] if format_version == 1 else None
+    fitted = _read_fitted(manifest, arrays, parameters.get("features"), format_version, noise)
+    if values["features"] is None and isinstance(fitted.extract, Transformed):
         values["features"] = fitted.extract.transform
     stored_model = _take_model(manifest, archive)
     example = manifest.optional_child("check")
-    check = None if example is None else _Check.read(example, arrays, fitted.n_outputs)
+    check = None if example is None else _Check.read(example, arrays, fitted.n_predictions)
     if "metadata" in manifest.left:
         fitted = replace(fitted, metadata=dict(manifest.child("metadata").left))
     manifest.finish()
@@ -141,6 +145,8 @@ def _checked_metadata(metadata: Any) -> dict[str, Any]:
 def _write_fitted(fitted: Fitted, put: Put) -> dict[str, Any]:
     for name in ("features", "y_pred", "weight"):
         put(f"known/{name}", getattr(fitted.kept, name))
+    if np.isfinite(fitted.kept.outcome).all():
+        put("known/outcome", fitted.kept.outcome)
     names = fitted.feature_names_in
     return {
         "y_shape": list(fitted.y_shape),
@@ -149,10 +155,13 @@ def _write_fitted(fitted: Fitted, put: Put) -> dict[str, Any]:
         "feature_names_in": None if names is None else [str(name) for name in names],
         "features": write_extractor(fitted.extract),
         "n_fitted": int(fitted.kept.n_fitted),
+        "residuals": None if fitted.residuals is None else _write_residuals(fitted.residuals),
     }
 
 
-def _read_fitted(manifest: Fields, arrays: Arrays, features: Any) -> Fitted:
+def _read_fitted(
+    manifest: Fields, arrays: Arrays, features: Any, format_version: int, noise_choice: str | None
+) -> Fitted:
     """All but the model, the example rows and the metadata."""
     fields = manifest.child("regressor")
     y_shape = tuple(fields.items("y_shape"))
@@ -165,26 +174,48 @@ def _read_fitted(manifest: Fields, arrays: Arrays, features: Any) -> Fitted:
     if names is not None and len(names) != n_features_in:
         fields.fail("has to have one name for each column of X", "feature_names_in")
     extract = read_extractor(fields.optional_child("features"), features)
-    y_pred = arrays.floats("known/y_pred", None, n_outputs)
-    kept_features = arrays.floats("known/features", len(y_pred), None)
-    weight = arrays.floats("known/weight", len(y_pred))
-    kept = KeptRows(kept_features, y_pred, weight, fields.count("n_fitted", len(y_pred)))
+    kept_features = arrays.floats("known/features", None, None)
+    n_kept, n_features = kept_features.shape
+    weight = arrays.floats("known/weight", n_kept)
+    outcome = np.full((n_kept, n_outputs), np.nan)
+    if member("known/outcome") in arrays.left:
+        outcome = arrays.floats("known/outcome", n_kept, n_outputs)
+    n_fitted = fields.count("n_fitted", n_kept)
+    choice = None if format_version == 1 else fields.optional_child("residuals")
+    residuals = None if choice is None else _read_residuals(choice)
     fields.finish()
-    n_features = kept_features.shape[1]
     _check_number_of_features(extract, n_features, arrays, is_given=features is not None)
-    gp = read_gp(manifest.child("gp"), arrays, n_features, n_outputs)
+    gp = read_gp(manifest.child("gp"), arrays, n_features, n_outputs, noise_choice)
+    y_pred = arrays.floats("known/y_pred", n_kept, gp.n_predictions)
     calibration = manifest.optional_child("calibration")
+    shape = manifest.optional_child("shape") if format_version > 1 else None
     return Fitted(
         model=None,
         extract=extract,
         gp=gp,
         y_shape=y_shape,
-        kept=kept,
+        kept=KeptRows(kept_features, y_pred, outcome, weight, n_fitted),
         example=None,
         n_features_in=n_features_in,
         feature_names_in=names,
+        residuals=residuals,
         calibration=None if calibration is None else read_calibration(calibration, arrays, n_outputs),
+        shape=None if shape is None else read_shape(shape, n_outputs),
     )
+
+
+def _write_residuals(choice: ResidualChoice) -> dict[str, Any]:
+    evidence = {name: float(value) for name, value in choice.evidence.items()}
+    return {**asdict(choice), "evidence": evidence}
+
+
+def _read_residuals(fields: Fields) -> ResidualChoice:
+    kind, rows, reason = fields.text("kind", KINDS_OF_RESIDUALS), fields.text("rows", VERDICTS), fields.text("reason")
+    numbers = fields.child("evidence")
+    evidence = {name: numbers.number(name) for name in list(numbers.left)}
+    choice = ResidualChoice(kind, rows, reason, fields.count("n_fits"), evidence)
+    fields.finish()
+    return choice
 
 
 def _check_number_of_features(extract: Extractor | None, n_features: int, arrays: Arrays, *, is_given: bool) -> None:
@@ -201,7 +232,7 @@ def _write_check(fitted: Fitted, model: Any, put: Put) -> dict[str, Any] | None:
     rows = fitted.example.rebuilt()
     put("check/features", fitted.features(rows))
     if model is not None:
-        put("check/y_pred", predictions_for(model, rows, fitted.n_outputs))
+        put("check/y_pred", predictions_for(model, rows, fitted.n_predictions))
     return {**write_example(fitted.example, put), "has_model": model is not None}
 
 
@@ -214,10 +245,10 @@ class _Check:
     y_pred: Array | None
 
     @classmethod
-    def read(cls, fields: Fields, arrays: Arrays, n_outputs: int) -> _Check:
+    def read(cls, fields: Fields, arrays: Arrays, n_predictions: int) -> _Check:
         example = read_example(fields, arrays)
         features = arrays.floats("check/features", len(example), None)
-        y_pred = arrays.floats("check/y_pred", len(example), n_outputs) if fields.flag("has_model") else None
+        y_pred = arrays.floats("check/y_pred", len(example), n_predictions) if fields.flag("has_model") else None
         fields.finish()
         return cls(example, features, y_pred)
 

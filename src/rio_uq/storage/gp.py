@@ -14,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq.gp.inference.collapsed import Sums
+from rio_uq.gp.inference.contract import Statistics
 from rio_uq.gp.inference.exact import ExactStatistics
 from rio_uq.gp.inference.sparse import SparseStatistics
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.kernels.terms import FAMILIES, Term
+from rio_uq.gp.noise import NOISES
 from rio_uq.gp.noise.constant import Constant
+from rio_uq.gp.noise.contract import Noise
 from rio_uq.gp.noise.varying import Varying
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.residual import ResidualGP
@@ -36,12 +39,12 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
         scaling: Scaling = getattr(gp, name)
         put(f"gp/{name}", np.stack([scaling.offset, scaling.scale]))
     put("gp/slope_at", gp.slope_at)
-    p, q = len(gp.outputs.scale), len(gp.targets.scale)
     return {
-        **({} if p == q else {"n_predictions": p}),
+        **({} if gp.n_predictions == gp.n_outputs else {"n_predictions": gp.n_predictions}),
         "posterior": _write_posterior("gp/posterior", gp.posterior, put),
         "evidence": None if gp.posterior.statistics is None else _write_statistics(gp.posterior.statistics, put),
-        "field": _write_varying(gp.noise, put) if isinstance(gp.noise, Varying) else None,
+        "noise": gp.noise_choice,
+        "field": _write_noise(gp.noise, put),
         "limits": {name: _limit(getattr(gp, name)) for name in ("inputs", "outputs", "targets")},
         "bound": float(gp.bound),
         "n_iter": int(gp.n_iter),
@@ -51,7 +54,10 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
     }
 
 
-def read_gp(fields: Fields, arrays: Arrays, n_features: int, n_outputs: int) -> ResidualGP:
+def read_gp(
+    fields: Fields, arrays: Arrays, n_features: int, n_outputs: int, noise_choice: str | None = None
+) -> ResidualGP:
+    """The noise that was asked for is given where the file does not say: in those of format 1."""
     n_predictions = fields.count("n_predictions", 1) if "n_predictions" in fields.left else n_outputs
     limits = fields.child("limits")
     sizes = {"inputs": n_features, "outputs": n_predictions, "targets": n_outputs}
@@ -65,6 +71,7 @@ def read_gp(fields: Fields, arrays: Arrays, n_features: int, n_outputs: int) -> 
     field = fields.optional_child("field")
     gp = ResidualGP(
         posterior=posterior,
+        noise_choice=fields.text("noise", tuple(NOISES)) if noise_choice is None else noise_choice,
         noise=Constant() if field is None else _read_varying(field, arrays, n_columns),
         **scalings,
         bound=fields.number("bound"),
@@ -91,6 +98,15 @@ def _read_scaling(name: str, size: int, limits: Fields, arrays: Arrays) -> Scali
     limit = np.inf if limits.left.get(name, ...) is None else limits.number(name)
     limits.left.pop(name, None)
     return Scaling(offset, scale, limit)
+
+
+def _write_noise(noise: Noise, put: Put) -> dict[str, Any] | None:
+    """None for constant noise, of which there is nothing to be said; its variance is in the posterior."""
+    if type(noise) is Constant:
+        return None
+    if type(noise) is Varying:
+        return _write_varying(noise, put)
+    raise TypeError(f"noise of class {type(noise).__name__} has no form in a file: write one in {__name__}")
 
 
 def _write_varying(field: Varying, put: Put) -> dict[str, Any]:
@@ -149,8 +165,12 @@ def _read_posterior(prefix: str, fields: Fields, arrays: Arrays, n_columns: int,
     return Posterior(kernel, theta, noise_variance, points, weights, factors)
 
 
-def _write_statistics(statistics: Any, put: Put) -> dict[str, Any]:
+def _write_statistics(statistics: Statistics, put: Put) -> dict[str, Any]:
     """The sufficient statistics of the rows."""
+    if not isinstance(statistics, ExactStatistics | SparseStatistics):
+        raise TypeError(
+            f"statistics of class {type(statistics).__name__} have no form in a file: write one in {__name__}"
+        )
     put("gp/evidence/noise_variance", statistics.noise_variance)
     if isinstance(statistics, ExactStatistics):
         put("gp/evidence/targets", statistics.targets)

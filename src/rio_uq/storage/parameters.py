@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 
+from rio_uq._base.checks import named
 from rio_uq.options import Options, Training
 from rio_uq.storage.features import NotPlainError, as_plain
 from rio_uq.storage.fields import Arrays, Fields, member
@@ -15,16 +16,22 @@ from rio_uq.storage.gp import Put
 ADDED_LATER = {"sample_rows", "time_budget"}
 """Options of training that files of format 1 need not have: they have their defaults then."""
 
+NEW_IN_FORMAT_2 = {"distribution": "normal"}
+"""Parameters that files of format 1 do not have, with the values by which they stay as they were."""
+
 LISTS = ("features", "cv")
 """Parameters that may be lists."""
 
 
-def write_parameters(parameters: Mapping[str, Any], put: Put) -> dict[str, Any]:
-    """For the manifest; all but the model."""
+def write_parameters(parameters: Mapping[str, Any], put: Put, given: Collection[str] = ()) -> dict[str, Any]:
+    """For the manifest; all but the model, and but those that are given at load in any case."""
     Options.of(parameters)
     plain, others = {}, []
     for name, value in parameters.items():
         if name in ("estimator", "training"):
+            continue
+        if name in given:
+            others.append(name)
             continue
         try:
             plain[name] = as_plain(value)
@@ -43,6 +50,7 @@ def read_parameters(fields: Fields, arrays: Arrays, given: Mapping[str, Any], fo
     names = Training().get_params()
     if format_version == 1:  # all parameters were the regressor's own
         training = {name: plain.pop(name) for name in list(plain) if name in names}
+        plain = {**NEW_IN_FORMAT_2, **plain}
         optional = ADDED_LATER
     else:
         training, optional = dict(fields.child("training").left), set()
@@ -53,6 +61,11 @@ def read_parameters(fields: Fields, arrays: Arrays, given: Mapping[str, Any], fo
     _check_names(fields, {*Options.names()} - {"estimator", "training"}, {*plain, *expected}, "plain", set())
     for name in set(plain) & set(expected):
         fields.fail("has to hold each parameter of RIORegressor once", name)
+    for name in set(given) - {*Options.names()}:
+        raise TypeError(
+            f"load takes no {name}: beside estimator and trusted it takes parameters of RIORegressor that a file "
+            f"cannot hold, {named(expected) if expected else 'of which this one has none'}"
+        )
     for name in set(given) - set(expected):
         raise TypeError(f"{name} was given to load, and the file holds it already: leave it out")
     for name, value in plain.items():

@@ -16,20 +16,21 @@ def learn(name, rng, spread, n=300, held_out=None):
     scale = 0.3 * np.exp(spread * rows[:, :1])
     data = Observations(rows, np.sin(rows[:, 1:]) + scale * rng.normal(size=(n, 1)))
     posterior = exact.posterior(io_kernel(1, 1, ard=True), np.zeros(4), np.log([0.09]), data)
-    posterior, noise = learn_noise(name, posterior, data, posterior.leave_one_out(data), 1, held_out, rng)
-    return data, scale, posterior, noise
+    left_out = posterior.leave_one_out(data)
+    posterior, noise, left_out_variance = learn_noise(name, posterior, data, left_out, 1, held_out, rng)
+    return data, scale, posterior, noise, left_out_variance
 
 
 @pytest.mark.parametrize("name", NOISES)
 def test_a_response_is_the_target_and_all_rows_are_equally_precise(name, rng):
-    data, _, _, noise = learn(name, rng, 1.2)
+    data, _, _, noise, _ = learn(name, rng, 1.2)
     response = noise.response(data.rows, data.targets)
     np.testing.assert_array_equal(response.targets, data.targets)
     assert response.precision is None
 
 
 def test_constant_noise_is_the_same_for_all_rows(rng):
-    data, _, posterior, noise = learn("constant", rng, 1.2)
+    data, _, posterior, noise, _ = learn("constant", rng, 1.2)
     assert noise == Constant()
     assert not noise.varies
     np.testing.assert_array_equal(noise.variance(data.rows, np.array([2.0, 3.0])), [[2.0, 3.0]] * len(data))
@@ -37,7 +38,7 @@ def test_constant_noise_is_the_same_for_all_rows(rng):
 
 
 def test_varying_noise_follows_the_rows_around_the_level(rng):
-    data, scale, posterior, noise = learn("io", rng, 1.2)
+    data, scale, posterior, noise, _ = learn("io", rng, 1.2)
     assert isinstance(noise, Varying)
     assert noise.varies
     variance = noise.variance(data.rows, posterior.noise_variance)
@@ -57,3 +58,20 @@ def test_the_level_is_that_of_held_out_rows(rng):
     assert informed.noise_variance == pytest.approx(blind.noise_variance, rel=0.3)
     assert informed.noise_variance != blind.noise_variance
     np.testing.assert_array_equal(informed.weights, blind.weights)
+
+
+def test_constant_noise_is_the_same_without_a_row(rng):
+    _, _, posterior, _, left_out = learn("constant", rng, 0.0)
+    np.testing.assert_array_equal(left_out, np.tile(posterior.noise_variance, (300, 1)))
+
+
+def test_varying_noise_at_a_row_follows_that_row_less_if_it_is_left_out(rng):
+    data, scale, posterior, noise, left_out = learn("io", rng, 1.2)
+    inside = noise.variance(data.rows, posterior.noise_variance)
+    assert np.corrcoef(np.log(left_out[:, 0]), np.log(scale[:, 0]))[0, 1] > 0.9
+    assert np.log(left_out).mean() == pytest.approx(np.log(inside).mean(), abs=0.1)
+    squares = np.log((data.targets - np.sin(data.rows[:, 1:])) ** 2)
+    seen, unseen = (
+        np.cov(np.log(variance / scale**2).T, (squares - 2 * np.log(scale)).T)[0, 1] for variance in (inside, left_out)
+    )
+    assert unseen < seen

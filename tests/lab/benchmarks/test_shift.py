@@ -103,7 +103,9 @@ def test_which_error_bars_see_a_shift_that_the_model_does_not_see(friedman):
 
 def test_constant_noise_has_no_rank(rng):
     X = rng.normal(size=(60, 2))
-    rio = RIORegressor(lambda X: X[:, 0], noise="constant", random_state=0).fit(X, X @ [1.0, 0.5])
+    rio = RIORegressor(lambda X: X[:, 0], noise="constant", distribution="normal", random_state=0).fit(
+        X, X @ [1.0, 0.5]
+    )
     _, std = error_bars.rio_parts(rio)[NOISE](X + 3.0 * rng.normal(size=X.shape))
     assert len(np.unique(std)) == 1
     assert std[0] == pytest.approx(np.sqrt(rio.noise_variance_), rel=1e-3)

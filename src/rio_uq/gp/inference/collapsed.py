@@ -49,7 +49,8 @@ FLOAT32_JITTER = 1e-6
 
 ROUNDING_ALLOWED = 1e-4
 """Estimated rounding of V/σ² above which rows are whitened before they are summed up. The bound may be rough by more
-than that, and a line search fails where it is rough by more than is still to be gained; see benchmarks/levers.md."""
+than that, and a line search fails where it is rough by more than is still to be gained; see
+benchmarks/levers/README.md."""
 
 
 class Sums(NamedTuple):

@@ -24,7 +24,7 @@ def learn_noise(
     n_inputs: int,
     held_out: Mask | None,
     rng: np.random.Generator,
-) -> tuple[Posterior, Noise]:
+) -> tuple[Posterior, Noise, Array]:
     """The noise of new rows, from leave-one-out residuals; the mean and the latent variance stay as they are.
 
     Parameters
@@ -37,13 +37,22 @@ def learn_noise(
         How many of the columns of the rows are inputs.
     held_out : (n,) array of bool or None
         Rows that the model has not seen, if it has seen the others: noise is that of such rows.
+
+    Returns
+    -------
+    posterior : Posterior
+        With the noise variance of a typical row.
+    noise : Noise
+    left_out_variance : (n, q) array
+        Noise variance at each row, learnt without that row; where ``held_out`` is given, that of rows of its kind.
     """
     residual, latent = left_out[0] / np.sqrt(posterior.noise_variance), left_out[1] / posterior.noise_variance
-    level = 1.0
+    level, each = 1.0, np.ones((len(data), 1))
     if held_out is not None:
         weight = np.ones(len(data)) if data.weight is None else data.weight
         seen, level = noise_of_unseen_rows(residual, latent, weight, held_out)
         each = np.where(held_out, level, seen)[:, None]
         residual, latent = residual / np.sqrt(each), latent / each
-    noise, typical = NOISES[name](posterior, data, n_inputs, residual, latent, rng)
-    return replace(posterior, noise_variance=level * typical * posterior.noise_variance), noise
+    noise, typical, left_out_noise = NOISES[name](posterior, data, n_inputs, residual, latent, rng)
+    left_out_variance = left_out_noise[:, None] * each * posterior.noise_variance
+    return replace(posterior, noise_variance=level * typical * posterior.noise_variance), noise, left_out_variance

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from rio_uq._base.array import Array, Mask
-from rio_uq.gp.noise.contract import Response
+from rio_uq.gp.noise.contract import LearntNoise, Response
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import Posterior
 
@@ -31,9 +31,9 @@ class Constant:
 
 def fit_constant(
     posterior: Posterior, data: Observations, n_inputs: int, residual: Array, latent: Array, rng: np.random.Generator
-) -> tuple[Constant, float]:
+) -> LearntNoise:
     """The noise of the likelihood: there is nothing to learn."""
-    return Constant(), 1.0
+    return LearntNoise(Constant(), 1.0, np.ones(len(data)))
 
 
 def likeliest_variance(residual: Array, latent: Array, weight: Array, *, near: float | None = None) -> float:

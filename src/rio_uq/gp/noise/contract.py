@@ -47,6 +47,23 @@ class Noise(Protocol):
         """Noise variance at each row, shape (n, q), from that of a typical row (q,)."""
 
 
+class LearntNoise(NamedTuple):
+    """A noise model, and what it says of the rows that it was learnt from; in units of each output's noise variance.
+
+    Attributes
+    ----------
+    noise : Noise
+    level : float
+        Noise variance of a typical row.
+    left_out : (n,) array
+        Noise variance at each row, as it would be without that row.
+    """
+
+    noise: Noise
+    level: float
+    left_out: Array
+
+
 class FitNoise(Protocol):
     """How a noise model is learnt."""
 
@@ -58,12 +75,5 @@ class FitNoise(Protocol):
         residual: Array,
         latent: Array,
         rng: np.random.Generator,
-    ) -> tuple[Noise, float]:
-        """Learn from leave-one-out residuals and latent variances (n, q), in units of each output's noise variance.
-
-        Returns
-        -------
-        noise : Noise
-        level : float
-            Noise variance of a typical row, in the same units.
-        """
+    ) -> LearntNoise:
+        """Learn from leave-one-out residuals and latent variances (n, q), in units of each output's noise variance."""

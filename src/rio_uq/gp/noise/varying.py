@@ -14,8 +14,8 @@ from scipy.special import digamma, polygamma
 from rio_uq._base.array import Array
 from rio_uq.gp.inference import sparse
 from rio_uq.gp.kernels.io import Kernel
-from rio_uq.gp.noise.constant import Constant, likeliest_variance
-from rio_uq.gp.noise.contract import Noise, Response
+from rio_uq.gp.noise.constant import fit_constant, likeliest_variance
+from rio_uq.gp.noise.contract import LearntNoise, Response
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import Posterior, predict_mean
 from rio_uq.gp.priors import weak_prior
@@ -79,18 +79,19 @@ class Varying:
 
 def fit_varying(
     posterior: Posterior, data: Observations, n_inputs: int, residual: Array, latent: Array, rng: np.random.Generator
-) -> tuple[Noise, float]:
+) -> LearntNoise:
     """Varying noise, with zero as the mean of g over the rows, and its level; constant noise where that is likelier."""
-    field = _fit_field(posterior.kernel, data, n_inputs, residual, latent, rng)
-    if field is None:
-        return Constant(), 1.0
+    fit = _fit_field(posterior.kernel, data, n_inputs, residual, latent, rng)
+    if fit is None:
+        return fit_constant(posterior, data, n_inputs, residual, latent, rng)
+    field, left_out = fit
     typical = float(np.average(np.log(field.factor(data.rows, data.n_jobs)), weights=data.weight))
-    return replace(field, offset=field.offset - typical), float(np.exp(typical))
+    return LearntNoise(replace(field, offset=field.offset - typical), float(np.exp(typical)), left_out)
 
 
 def _fit_field(
     kernel: Kernel, data: Observations, n_inputs: int, residual: Array, latent: Array, rng: np.random.Generator
-) -> Varying | None:
+) -> tuple[Varying, Array] | None:
     """Learn how noise depends on the row, from leave-one-out residuals; None if there is no evidence that it does.
 
     With residuals and latent variances in units of the noise, e² ~ (l + exp g) χ²: the logarithm of e²/(1 + l), less
@@ -102,6 +103,9 @@ def _fit_field(
 
     whose working response is g + (e²/V − 1) V/s with variance 2 (V/s)², where s = exp g and V = l + s.
 
+    The last step is a sparse GP on working responses, which has its own leave-one-out in closed form: response minus
+    leave-one-out residual is g at a row without that row's response.
+
     Parameters
     ----------
     kernel : Kernel
@@ -112,6 +116,12 @@ def _fit_field(
     residual, latent : (n, q) arrays
         In units of each output's noise; outputs share g.
     rng : numpy.random.Generator
+
+    Returns
+    -------
+    field : Varying
+    left_out : (n,) array
+        exp(g) at each row, without that row.
     """
     q = residual.shape[1]
     squares = np.maximum(residual**2, 1e-12)
@@ -145,7 +155,10 @@ def _fit_field(
     low, high = float(first.min()) - FURTHEST_STEP, float(first.max()) + FURTHEST_STEP
     high = min(high, float(np.log(squares.max())) - offset)  # no noise is larger than the largest residual
     field = Varying(posterior, offset, max(float(g.min()), low), max(low, min(float(g.max()), high)))
-    return field if _makes_likelier(field, data, residual, latent) else None
+    if not _makes_likelier(field, data, residual, latent):
+        return None
+    without_row = step.targets - posterior.leave_one_out(step)[0]
+    return field, np.exp(offset + np.clip(without_row[:, 0], field.lowest, field.highest))
 
 
 def _makes_likelier(field: Varying, data: Observations, residual: Array, latent: Array) -> bool:

@@ -1,0 +1,107 @@
+"""The shape of the predictive distribution, from the scores of left-out training rows.
+
+RIO's standard deviations are right on the whole, and yet residuals are often not normal: with heavy tails, most are
+smaller than a normal distribution has it, and a few are much larger. The shape is a distribution of scores
+z = (y − mean)/std, by which an outcome is mean + std Z.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rio_uq._base.array import Array
+from rio_uq.calibration.calibration import Calibration
+from rio_uq.calibration.normal import ScaledNormal
+from rio_uq.calibration.scores import Density
+from rio_uq.calibration.skewed import SkewedStudent
+from rio_uq.calibration.student import Student
+
+STUDENT_EVIDENCE = 2.0
+"""Log likelihood that the Student distribution has to gain over a normal one with a scale of its own."""
+
+SKEW_EVIDENCE = 4.0
+"""Log likelihood that skew has to gain over the Student distribution."""
+
+MOST_ROWS = 20_000
+"""More rows than these say nothing new of four parameters, and are not looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """Distributions of scores.
+
+    Attributes
+    ----------
+    scores : tuple of Density
+        One for each output.
+    gains : tuple of float
+        For each output, how much likelier its distribution makes the left-out rows than a normal one: the difference of
+        log likelihoods. Where the normal one was kept, that of the Student distribution, which was not enough.
+    """
+
+    scores: tuple[Density, ...]
+    gains: tuple[float, ...] = field(repr=False)
+
+    @property
+    def is_normal(self) -> bool:
+        return all(score.is_normal for score in self.scores)
+
+    @property
+    def calibration(self) -> Calibration:
+        """The same as a calibration without groups."""
+        return Calibration("none", None, (self.scores,))
+
+    def in_words(self, output: int) -> str:
+        """A sentence on one output."""
+        score, gain = self.scores[output], self.gains[output]
+        if score.is_normal:
+            return f"a normal distribution: left-out rows show little evidence of heavier tails ({gain:+.1f} nats)"
+        change = f"gains {gain:.1f} nats over" if gain > 0.0 else f"loses {-gain:.1f} nats to"
+        return f"{score.in_words()}: on left-out rows it {change} a normal one"
+
+
+def fit_shape(scores: Array, weight: Array, kind: str) -> Shape | None:
+    """Learn the shape of each output.
+
+    Parameters
+    ----------
+    scores : (n, q) array
+        Of left-out rows.
+    weight : (n,) array
+        How often each of them counts; rows of weight zero do not.
+    kind : {"auto", "normal", "student"}
+        "auto" chooses between a normal, a Student and a skewed Student distribution.
+    """
+    if kind == "normal":
+        return None
+    used = np.flatnonzero((weight > 0.0) & np.isfinite(scores).all(axis=1))
+    if len(used) > MOST_ROWS:
+        used = np.sort(np.random.default_rng(0).choice(used, MOST_ROWS, replace=False))
+    fits = [_fit_one(column, weight[used], kind) for column in scores[used].T]
+    return Shape(tuple(score for score, _ in fits), tuple(gain for _, gain in fits))
+
+
+def _fit_one(scores: Array, weight: Array, kind: str) -> tuple[Density, float]:
+    if not scores.any():  # without a residual that is not zero there is no shape
+        return ScaledNormal(len(scores), 1.0), 0.0
+
+    def likelihood(fit: Density) -> float:
+        return float(weight @ fit.logpdf(scores))
+
+    student = Student.fit(scores, weight)
+    normal = likelihood(_likeliest_normal(scores, weight))
+    gain = likelihood(student) - normal
+    if kind == "auto":
+        if gain <= STUDENT_EVIDENCE:
+            return ScaledNormal(len(scores), 1.0), gain
+        skewed = SkewedStudent.fit(scores, weight)
+        if likelihood(skewed) - likelihood(student) > SKEW_EVIDENCE:
+            return skewed, likelihood(skewed) - normal
+    return student.refined(scores, weight), gain
+
+
+def _likeliest_normal(scores: Array, weight: Array) -> ScaledNormal:
+    """With a scale of its own: scores that are all too small are no evidence of heavy tails."""
+    return ScaledNormal(len(scores), float(np.sqrt(np.average(scores**2, weights=weight))))

@@ -1,0 +1,397 @@
+"""Residuals of rows that the model has not seen: which predictions of the training rows the GP learns from.
+
+A model that memorises has small residuals on the rows that it was trained on, and error bars made from them are too
+small. So the question for every fitted model is whether it has seen the rows. It is answered, in this order, by the
+user (``held_out``), by the model itself (`rio_uq.models.training_rows`), or by clones fitted to folds of the rows
+(`rio_uq.models.seen_or_new`). Where rows were seen, or some of them, the GP gets out-of-bag or out-of-fold predictions
+for all of them, and the model given still predicts new rows. A model that can be neither asked nor cloned is taken as
+it is, with a warning.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import indexable
+
+from rio_uq._base.array import Array, Mask
+from rio_uq._base.warnings import SeenRowsWarning, warn_user
+from rio_uq.models.base import check_fit_params_used, check_predictions, fitted, fitted_clone, needs_fit, predictions
+from rio_uq.models.cross_fitting import (
+    FEWEST_ROWS,
+    Fold,
+    FoldAverage,
+    can_be_refitted,
+    check_can_be_refitted,
+    check_groups_unused,
+    clone_fitted_to,
+    make_folds,
+    out_of_fold,
+)
+from rio_uq.models.seen_or_new import Verdict, judge
+from rio_uq.models.training_rows import TrainingEvidence, training_evidence
+
+FEWEST_TO_JUDGE, FEWEST_FOLDS = 20, 3
+"""Rows and folds that clones are judged by: with fewer, out-of-fold predictions are taken without asking."""
+
+CLONES_WORSE = 1.5
+"""Out-of-fold residuals in units of the model's own above which clones of seen rows are suspiciously bad."""
+
+IMPOSSIBLE = 1e-4
+"""Residuals of new rows are not this small, in standard deviations of y, unless nothing is to be predicted."""
+
+KINDS_OF_RESIDUALS = ("in-sample", "out-of-fold", "out-of-bag", "given")
+VERDICTS = ("seen", "new", "mixed", "either", "unknown", "fitted here")
+SAID = "held_out says so"
+HOW_TO_SAY = (
+    "say held_out=True if the model was trained on none of these rows, or give a mask of those that it was not trained "
+    "on; residuals='in-sample' takes them as they are without this warning"
+)
+
+
+@dataclass(frozen=True)
+class ResidualChoice:
+    """Which residuals the GP was fitted to, and why.
+
+    Attributes
+    ----------
+    kind : {"in-sample", "out-of-fold", "out-of-bag", "given"}
+        Those of the model itself, of clones that were fitted without the row, of the trees of a bagged model that have
+        not seen it, or of predictions that were given.
+    rows : {"seen", "new", "mixed", "either", "unknown", "fitted here"}
+        Whether the model has seen the rows; "either" where nothing is memorised, so that it makes no difference.
+    reason : str
+    n_fits : int
+        Models that were fitted for it.
+    evidence : dict of float
+        The numbers behind a decision by clones: ``memorised`` is the root mean squared out-of-fold residual in units of
+        that of rows that clones have seen, ``clones_worse`` in units of the model's own.
+    """
+
+    kind: str
+    rows: str
+    reason: str
+    n_fits: int = 0
+    evidence: Mapping[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """One sentence."""
+        residuals = {
+            "in-sample": "the model's own residuals",
+            "out-of-fold": "out-of-fold residuals",
+            "out-of-bag": "out-of-bag residuals",
+            "given": "residuals of the predictions given",
+        }[self.kind]
+        return f"{residuals}, rows {self.rows}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows in memory, as residuals need them.
+
+    Attributes
+    ----------
+    X : rows as the model takes them
+    y : (n,) or (n, q) array
+    weight : (n,) array or None
+    features : (n, d) array
+    y_pred : (n, q) array or None
+        Predictions that were given.
+    held_out : (n,) array of bool, bool or None
+        The rows that the model was not trained on: True for all of them, False for none; None where nobody says.
+    groups : sequence of n labels or None
+        For folds.
+    fit_params : mapping
+        Further parameters of the model's own ``fit``.
+    """
+
+    X: Any
+    y: Array
+    weight: Array | None
+    features: Array
+    y_pred: Array | None
+    held_out: Mask | bool | None
+    groups: Any
+    fit_params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_outputs(self) -> int:
+        return 1 if self.y.ndim == 1 else int(self.y.shape[1])
+
+    @property
+    def n_counted(self) -> int:
+        """Rows with a positive weight."""
+        return len(self.y) if self.weight is None else int(np.count_nonzero(self.weight))
+
+    def predicted_by(self, model: Any) -> Array:
+        values = predictions(model, self.X)
+        return check_predictions(values, len(self.y), self.n_outputs, "the model's prediction")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The model that predicts new rows, predictions (n, q) of the rows given, NaN where there is none, and why."""
+
+    model: Any
+    y_pred: Array
+    choice: ResidualChoice
+
+
+def choose_residuals(
+    model: Any,
+    rows: TrainingRows,
+    *,
+    residuals: str,
+    cv: Any,
+    combine: str,
+    uses_model: bool,
+    in_parts: bool,
+    rng: np.random.Generator,
+    verbose: bool = False,
+) -> Chosen:
+    """Predictions whose residuals are those of unseen rows.
+
+    Parameters
+    ----------
+    model : estimator, callable or None
+    rows : TrainingRows
+    residuals, cv, combine, verbose : as in `RIORegressor`
+    uses_model : bool
+        Whether the GP looks at the model at all.
+    in_parts : bool
+        Whether these rows are a sample of more, all of which the model will predict itself.
+    """
+    chooser = _Chooser(model, rows, cv, combine, rng, verbose)
+    chooser.check(residuals)
+    if rows.y_pred is not None:
+        return chooser.given(warn=residuals == "auto" and uses_model)
+    if residuals == "cross-fit":
+        return chooser.out_of_fold(_rows_of(model), "residuals='cross-fit' asks for them")
+    if residuals == "in-sample":
+        return chooser.own("unknown", "residuals='in-sample' asks for them")
+    if needs_fit(model):
+        if rows.n_counted < FEWEST_ROWS and isinstance(cv, int | np.integer):
+            return chooser.own("fitted here", f"{rows.n_counted} rows are too few for folds")
+        return chooser.out_of_fold("fitted here", "the model was not fitted yet")
+    if not uses_model:
+        return chooser.own("either", "the GP does not look at the model")
+    if rows.held_out is False and can_be_refitted(model) and not in_parts:
+        return chooser.out_of_fold("seen", SAID)
+    if rows.held_out is not None:
+        return chooser.own(_verdict_of(rows.held_out), SAID)
+    return chooser.decide(in_parts=in_parts)
+
+
+def without_copies_of_seen_rows(held_out: Mask, features: Array, y: Array) -> Mask | bool:
+    """Held-out rows but for those that have a copy, of equal features and outcome, among the rows that were seen."""
+    _, copy_of = np.unique(np.column_stack([features, y]), axis=0, return_inverse=True)
+    is_seen = np.zeros(copy_of.max() + 1, dtype=bool)
+    is_seen[copy_of.ravel()[~held_out]] = True
+    unseen = held_out & ~is_seen[copy_of.ravel()]
+    return unseen if unseen.any() else False
+
+
+def _rows_of(model: Any) -> str:
+    return "fitted here" if needs_fit(model) else "seen"
+
+
+def _verdict_of(held_out: Mask | bool) -> str:
+    return "new" if held_out is True else "seen" if held_out is False else "mixed"
+
+
+class _Chooser:
+    def __init__(
+        self, model: Any, rows: TrainingRows, cv: Any, combine: str, rng: np.random.Generator, verbose: bool
+    ) -> None:
+        self.model, self.rows, self.cv, self.combine = model, rows, cv, combine
+        self.rng, self.verbose = rng, verbose
+
+    def check(self, residuals: str) -> None:
+        """Raise for options that contradict each other."""
+        rows = self.rows
+        if rows.held_out is not None and rows.y_pred is None and needs_fit(self.model):
+            raise ValueError(
+                "held_out names rows that a fitted model was not trained on, and this model is not fitted yet: fit it "
+                "to the other rows first, or leave held_out out, and the model is cross-fitted"
+            )
+        if residuals != "cross-fit":
+            return
+        for value, name in ((rows.y_pred, "y_pred"), (rows.held_out, "held_out")):
+            if value is not None:
+                raise ValueError(
+                    f"{name} was given, and residuals='cross-fit' makes predictions of its own, all of them for rows "
+                    f"that the model has not seen: leave {name} out, or use residuals='in-sample'"
+                )
+        check_can_be_refitted(self.model)
+
+    def given(self, *, warn: bool) -> Chosen:
+        rows = self.rows
+        check_groups_unused(rows.groups)
+        check_fit_params_used(self.model, rows.fit_params)
+        model = self._fitted()
+        y_pred = check_predictions(rows.y_pred, len(rows.y), rows.n_outputs, "y_pred")
+        if rows.held_out is not None:
+            return Chosen(model, y_pred, ResidualChoice("given", _verdict_of(rows.held_out), SAID))
+        if warn:
+            self._warn("whether the model that made y_pred was trained on these rows is not known", y_pred)
+        return Chosen(
+            model, y_pred, ResidualChoice("given", "unknown", "nobody has said whether the model has seen them")
+        )
+
+    def _fitted(self) -> Any:
+        """The model itself, or a clone fitted to all rows."""
+        rows = self.rows
+        return fitted(self.model, rows.X, rows.y, rows.weight, rows.fit_params)
+
+    def own(self, verdict: str, reason: str) -> Chosen:
+        """The model's own predictions."""
+        check_groups_unused(self.rows.groups)
+        check_fit_params_used(self.model, self.rows.fit_params)
+        model = self._fitted()
+        if model is None:
+            raise ValueError(
+                "there is no model to ask for predictions: give RIORegressor an estimator, or give this method y_pred"
+            )
+        return Chosen(model, self.rows.predicted_by(model), ResidualChoice("in-sample", verdict, reason))
+
+    def decide(self, *, in_parts: bool) -> Chosen:
+        """Of a fitted model, whether it has seen the rows."""
+        if not can_be_refitted(self.model):
+            return self._unknown(f"{_name(self.model)} cannot be cloned and fitted to folds to find out")
+        y = self.rows.y
+        evidence = training_evidence(self.model, self.rows.X, y)
+        if evidence.verdict == "new":
+            return self.own("new", evidence.reason)
+        if in_parts:
+            seen = "" if evidence.verdict is None else f" ({evidence.reason})"
+            return self._unknown(f"rows are read in parts, too many to fit clones to{seen}")
+        if evidence.out_of_bag is not None:
+            check_groups_unused(self.rows.groups)
+            choice = ResidualChoice("out-of-bag", "seen", evidence.reason)
+            return Chosen(self.model, evidence.out_of_bag, choice)
+        if evidence.verdict is not None:
+            return self._or_unknown(lambda: self.out_of_fold(evidence.verdict or "", evidence.reason))
+        if self.rows.n_counted < FEWEST_TO_JUDGE:
+            if self.rows.n_counted < FEWEST_ROWS:
+                return self._unknown(f"{self.rows.n_counted} rows are too few for folds")
+            reason = f"{self.rows.n_counted} rows are too few to tell, and out-of-fold residuals are safe"
+            return self._or_unknown(lambda: self.out_of_fold("unknown", reason))
+        return self._or_unknown(lambda: self._judged(evidence))
+
+    def out_of_fold(self, verdict: str, reason: str) -> Chosen:
+        """Predictions of clones, each for the rows that it was not fitted to."""
+        rows = self.rows
+        (X,) = indexable(rows.X)
+        folds = self._folds(self.cv, X)
+        self._tell(len(folds))
+        out = out_of_fold(self.model, X, rows.y, rows.weight, folds, rows.fit_params)
+        choice = ResidualChoice("out-of-fold", verdict, reason, len(folds))
+        return self._with_model(out.prediction, out.models, choice)
+
+    def _judged(self, evidence: TrainingEvidence) -> Chosen:
+        rows = self.rows
+        (X,) = indexable(rows.X)
+        n_folds = max(int(self.cv), FEWEST_FOLDS) if isinstance(self.cv, int | np.integer) else 5
+        folds = self._folds(n_folds, X, groups=None)
+        self._tell(len(folds) + 1)
+        clones = [clone_fitted_to(self.model, X, rows.y, rows.weight, train, rows.fit_params) for train, _ in folds]
+        full = rows.predicted_by(fitted_clone(self.model, X, rows.y, rows.weight, rows.fit_params))
+        own, by_clone = rows.predicted_by(self.model), np.stack([rows.predicted_by(clone) for clone in clones], axis=2)
+        verdict = _judge(rows.y, own, by_clone, folds, full, is_other=evidence.is_other)
+        numbers = {"memorised": verdict.memorised, "clones_worse": verdict.clones_worse, **verdict.scores}
+        if verdict.rows == "new":
+            choice = ResidualChoice("in-sample", "new", _words(verdict), len(folds) + 1, numbers)
+            return Chosen(self.model, own, choice)
+        if verdict.clones_worse > CLONES_WORSE and (evidence.is_other or verdict.rows == "mixed"):
+            warn_user(
+                f"{_name(self.model)} seems to have seen some of these rows, but clones fitted to them have residuals "
+                f"{verdict.clones_worse:.1f} times as large as its own: if it was trained on many others, error bars "
+                f"made from out-of-fold residuals are too wide: {HOW_TO_SAY}",
+                SeenRowsWarning,
+            )
+        choice = ResidualChoice("out-of-fold", verdict.rows, _words(verdict), len(folds) + 1, numbers)
+        if not isinstance(self.cv, int | np.integer):  # folds of the user's own
+            return self.out_of_fold(choice.rows, choice.reason)
+        prediction = np.full_like(own, np.nan)
+        for clone, (_, test) in enumerate(folds):
+            prediction[test] = by_clone[test, :, clone]
+        return self._with_model(prediction, clones, choice)
+
+    def _folds(self, cv: Any, X: Any, **changes: Any) -> list[Fold]:
+        groups = changes.get("groups", self.rows.groups)
+        return make_folds(cv, X, self.rows.y, self.rows.features, groups, self.rows.weight, self.rng)
+
+    def _with_model(self, prediction: Array, clones: list[Any], choice: ResidualChoice) -> Chosen:
+        if self.combine == "average" or (self.combine == "auto" and needs_fit(self.model)):
+            return Chosen(FoldAverage(clones), prediction, choice)
+        choice = replace(choice, n_fits=choice.n_fits + needs_fit(self.model))
+        return Chosen(self._fitted(), prediction, choice)
+
+    def _or_unknown(self, attempt: Any) -> Chosen:
+        """Out-of-fold predictions, if clones can be fitted at all: some need arguments that only their owner has."""
+        try:
+            chosen: Chosen = attempt()
+        except Exception as error:
+            return self._unknown(f"clones of {_name(self.model)} cannot be fitted ({type(error).__name__}: {error})")
+        return chosen
+
+    def _unknown(self, reason: str) -> Chosen:
+        chosen = self.own("unknown", reason)
+        self._warn(f"whether the model was trained on these rows is not known: {reason}", chosen.y_pred)
+        return chosen
+
+    def _warn(self, message: str, y_pred: Array) -> None:
+        hint = _looks_seen(self.rows.y.reshape(len(self.rows.y), -1) - y_pred, self.rows.y)
+        warn_user(
+            f"{message}. If it was, its errors here are too small, and so are error bars{hint}: {HOW_TO_SAY}",
+            SeenRowsWarning,
+        )
+
+    def _tell(self, n_fits: int) -> None:
+        if self.verbose:
+            sys.stderr.write(f"fitting {n_fits} clones of {_name(self.model)} to parts of {self.rows.n_counted} rows\n")
+
+
+def _judge(y: Array, own: Array, by_clone: Array, folds: list[Fold], full: Array, *, is_other: bool) -> Verdict:
+    """Of all outputs together, each in units of its spread."""
+    rows = np.concatenate([test for _, test in folds])
+    fold = np.concatenate([np.full(len(test), number) for number, (_, test) in enumerate(folds)])
+    outcome = y.reshape(len(y), -1)
+    unit = outcome.std(axis=0)
+    unit = np.where(unit > 0.0, unit, 1.0)
+    n_outputs = outcome.shape[1]
+
+    def flat(values: Array) -> Array:
+        return np.asarray((values[rows] / unit).ravel())
+
+    clones = np.moveaxis(by_clone[rows] / unit[:, None], 2, 0).reshape(by_clone.shape[2], -1).T
+    return judge(flat(outcome), flat(own), clones, np.repeat(fold, n_outputs), flat(full), is_other=is_other)
+
+
+def _words(verdict: Verdict) -> str:
+    memorised = f"out-of-fold residuals are {verdict.memorised:.2f} times those of rows that clones have seen"
+    return {
+        "seen": f"row by row, its residuals go with those of clones that have seen the rows; {memorised}",
+        "new": f"row by row, its residuals do not go with those of clones that have seen the rows; {memorised}",
+        "mixed": f"its residuals go with those of clones on some of the rows; {memorised}",
+        "either": f"nothing is memorised: {memorised}",
+    }[verdict.rows]
+
+
+def _looks_seen(residual: Array, y: Array) -> str:
+    exact = float(np.mean(residual == 0.0))
+    if exact > 0.5:
+        return f" ({exact:.0%} of its residuals are exactly zero, which rows that it has not seen hardly allow)"
+    spread = float(np.std(y))
+    size = float(np.sqrt(np.mean(residual**2)))
+    if spread > 0.0 and size < IMPOSSIBLE * spread:
+        return f" (they are {size / spread:.0e} of the spread of y, which rows that it has not seen hardly allow)"
+    return ""
+
+
+def _name(model: Any) -> str:
+    return str(getattr(model, "__name__", type(model).__name__))

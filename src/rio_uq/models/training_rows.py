@@ -1,0 +1,250 @@
+"""Evidence inside a fitted model of which rows it was trained on; nothing is fitted for it.
+
+Trees store how many training rows ended in each leaf. With the given rows sent through a tree,
+
+    unseen ≥ Σ_leaf max(0, given − trained)     given rows that no training row accounts for
+    others ≥ Σ_leaf max(0, trained − given)     training rows that were not given
+
+Both vanish where the rows are the same, and ``others`` alone where the training rows are among those given. Trees that
+draw samples of the rows (bootstrap, subsample) say nothing of ``unseen``.
+
+A bagged model can be asked for its out-of-bag predictions after the fact: its samples are drawn again from the random
+state of each tree. Other models keep their training rows, or some of them as support vectors; a least-squares fit
+solves the normal equations of its own rows and of no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rio_uq._base.array import Array, Mask, row_keys
+
+TREES = 25
+"""Trees that are looked at."""
+
+FEW = 1e-3
+"""Share of the rows below which differences count as rounding."""
+
+ROUNDING = 1e-6
+PREDICTED_FEW = 0.1
+"""Out-of-bag predictions are of use if at most this share of the rows is in every tree's sample."""
+
+KEEPS_ROWS = ("_fit_X", "X_train_", "X_fit_")
+"""Attributes in which models of scikit-learn keep their training rows."""
+
+
+@dataclass(frozen=True)
+class TrainingEvidence:
+    """What a model says of the rows given.
+
+    Attributes
+    ----------
+    verdict : {"seen", "new", "mixed"} or None
+        None where it says nothing.
+    reason : str
+    is_other : bool
+        Whether it is certain that the training rows are not just those given.
+    out_of_bag : (n, q) array or None
+        Predictions for each row by those trees that have not seen it, NaN where there is none.
+    """
+
+    verdict: str | None = None
+    reason: str = ""
+    is_other: bool = False
+    out_of_bag: Array | None = None
+
+
+NO_EVIDENCE = TrainingEvidence()
+
+
+def training_evidence(model: Any, X: Any, y: Array) -> TrainingEvidence:
+    """Ask a fitted model whether it was trained on the rows given.
+
+    Parameters
+    ----------
+    model : estimator
+        Of scikit-learn, XGBoost, LightGBM or CatBoost, or a pipeline or search around one.
+    X : rows as the model takes them
+    y : (n,) or (n, q) array
+    """
+    try:
+        last, rows = _innermost(model, X)
+        evidence = _evidence(last, rows, y)
+    except Exception:  # a version that stores things otherwise, or rows that are no matrix: there are other ways
+        return NO_EVIDENCE
+    if last is not model and evidence.out_of_bag is not None and hasattr(model, "transformer_"):
+        return replace(evidence, out_of_bag=None)  # those of transformed outcomes
+    return evidence
+
+
+def _innermost(model: Any, X: Any) -> tuple[Any, Array]:
+    """The last estimator of pipelines and searches, and X as it sees it."""
+    while True:
+        if hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif hasattr(model, "regressor_") and hasattr(model, "transformer_"):
+            model = model.regressor_
+        elif hasattr(model, "steps"):
+            X = model[:-1].transform(X) if len(model.steps) > 1 else X
+            model = model.steps[-1][1]
+        else:
+            return model, np.asarray(X, dtype=float)
+
+
+def _evidence(model: Any, X: Array, y: Array) -> TrainingEvidence:
+    kept = next((getattr(model, name) for name in KEEPS_ROWS if hasattr(model, name)), None)
+    if kept is not None:
+        share = float(_members(np.asarray(kept), X).mean())
+        return TrainingEvidence(
+            _by_share(share), f"it keeps its training rows, and {share:.0%} of those given are there"
+        )
+    if hasattr(model, "support_vectors_"):
+        return _of_support_vectors(model, X, y)
+    if getattr(model, "bootstrap", False) and hasattr(model, "estimators_samples_"):
+        return _of_bootstrap(model, X, y)
+    bounds = _leaf_bounds(model, X)
+    if bounds is not None:
+        return _of_leaves(*bounds, len(X), draws=_draws_samples(model))
+    if type(model).__name__ in ("LinearRegression", "Ridge"):
+        return _of_normal_equations(model, X, y)
+    return NO_EVIDENCE
+
+
+def _by_share(share: float) -> str:
+    return "seen" if share > 0.98 else "new" if share < 0.02 else "mixed"
+
+
+def _members(rows: Array, X: Array) -> Mask:
+    """Which rows of X are among the others."""
+    keys = set(row_keys(np.asarray(rows, dtype=float)))
+    return np.array([key in keys for key in row_keys(X)])
+
+
+def _of_support_vectors(model: Any, X: Array, y: Array) -> TrainingEvidence:
+    """Of seen rows, those outside of the tube are support vectors."""
+    is_vector = _members(model.support_vectors_, X)
+    is_outside = np.abs(y - model.predict(X)) > model.epsilon * (1.0 + 1e-3) + 1e-3 * y.std()
+    unexplained = float((is_outside & ~is_vector).mean())
+    reason = f"{is_vector.mean():.0%} of the rows are its support vectors"
+    if is_vector.mean() <= 5.0 * FEW:
+        return TrainingEvidence("new", reason)
+    return TrainingEvidence("mixed" if unexplained > 5.0 * FEW else "seen", reason)
+
+
+def _of_bootstrap(model: Any, X: Array, y: Array) -> TrainingEvidence:
+    """Of forests and bagged trees: the mean outcome of each tree's sample, drawn again, stands at its root."""
+    trees, samples = list(model.estimators_), model.estimators_samples_
+    if not all(hasattr(tree, "tree_") for tree in trees):
+        return NO_EVIDENCE
+    n = len(y)
+    for tree, sample in islice(zip(trees, samples, strict=True), 5):
+        if len(sample) and sample.max() >= n:
+            return TrainingEvidence(is_other=True)
+        root = tree.tree_.value[0].reshape(-1)
+        if not np.allclose(np.reshape(y[sample].mean(axis=0), -1), root, rtol=1e-9, atol=1e-9 * float(np.std(y))):
+            return TrainingEvidence(is_other=True)
+    columns = getattr(model, "estimators_features_", [slice(None)] * len(trees))
+    total, count = np.zeros((n, root.size)), np.zeros(n)
+    for tree, sample, chosen in zip(trees, samples, columns, strict=True):
+        left_out = np.ones(n, dtype=bool)
+        left_out[sample] = False
+        if left_out.any():
+            total[left_out] += np.reshape(tree.predict(X[left_out][:, chosen]), (-1, root.size))
+            count[left_out] += 1.0
+    is_enough = float((count == 0.0).mean()) <= PREDICTED_FEW
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = total / np.where(count > 0.0, count, np.nan)[:, None]
+    reason = "the bootstrap samples of its trees, drawn again, are of these rows"
+    return TrainingEvidence("seen", reason, out_of_bag=mean if is_enough else None)
+
+
+def _of_leaves(unseen: float, others: float, expected: float, n: int, *, draws: bool) -> TrainingEvidence:
+    reason = f"by the counts in its leaves, {others:.0f} training rows at least were not among the {n} given"
+    if others <= FEW * n:
+        return TrainingEvidence("seen", "the counts in its leaves are those of these rows")
+    if not draws and unseen <= FEW * n and expected >= 5.0:
+        return TrainingEvidence("seen", "all of these rows are among those counted in its leaves")
+    return TrainingEvidence(reason=reason, is_other=True)
+
+
+def _leaf_bounds(model: Any, X: Array) -> tuple[float, float, float] | None:
+    """``unseen``, ``others``, and what to expect of ``unseen`` if the rows were new; None for models without trees."""
+    bounds = []
+    for leaf_of_row, leaves, trained in islice(_leaves(model, X), TREES):
+        place = np.searchsorted(leaves, leaf_of_row)
+        counts = np.bincount(place, minlength=len(leaves))
+        rate = len(X) * trained / max(float(trained.sum()), 1.0)
+        surplus = np.maximum(rate - trained, 0.0) + 0.4 * np.sqrt(rate) * (trained < rate + np.sqrt(rate + 1.0))
+        bounds.append([np.maximum(counts - trained, 0).sum(), np.maximum(trained - counts, 0).sum(), surplus.sum()])
+    if not bounds:
+        return None
+    unseen, others, expected = np.max(bounds, axis=0)
+    return float(unseen), float(others), float(expected)
+
+
+def _draws_samples(model: Any) -> bool:
+    """Whether trees are grown on samples of the rows."""
+    if type(model).__module__.startswith("catboost"):
+        return False  # its leaves count all rows
+    share = getattr(model, "subsample", None)
+    return share is not None and share < 1.0 and getattr(model, "subsample_freq", 1) > 0
+
+
+def _leaves(model: Any, X: Array) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Array]]:
+    """Of each tree: the leaf of each row, the leaves in ascending order, and the training rows in each."""
+    library = type(model).__module__.partition(".")[0]
+    histogram_trees = vars(model).get("_predictors")
+    if histogram_trees is not None:
+        yield from (_histogram_tree(predictors[0].nodes, X) for predictors in histogram_trees)
+    elif library == "sklearn" and (hasattr(model, "tree_") or hasattr(model, "estimators_")):
+        for one in np.ravel(model.estimators_) if hasattr(model, "estimators_") else [model]:
+            leaves = np.flatnonzero(one.tree_.children_left == -1)
+            yield one.tree_.apply(X.astype(np.float32)), leaves, one.tree_.n_node_samples[leaves]
+    elif library == "xgboost":
+        leaf_of_row, nodes = model.apply(X).astype(int), model.get_booster().trees_to_dataframe()
+        for tree in range(leaf_of_row.shape[1]):
+            ends = nodes[(nodes["Tree"] == tree) & (nodes["Feature"] == "Leaf")].sort_values("Node")
+            yield leaf_of_row[:, tree], ends["Node"].to_numpy(int), ends["Cover"].to_numpy(float)
+    elif library == "lightgbm":
+        leaf_of_row, nodes = model.booster_.predict(X, pred_leaf=True), model.booster_.trees_to_dataframe()
+        ends = nodes[nodes["left_child"].isna()].assign(leaf=lambda frame: frame["node_index"].str.extract(r"L(\d+)"))
+        for tree in range(leaf_of_row.shape[1]):
+            own = ends[ends["tree_index"] == tree]
+            if not own["leaf"].isna().any():  # a tree without a split has no number
+                own = own.assign(leaf=own["leaf"].astype(int)).sort_values("leaf")
+                yield leaf_of_row[:, tree], own["leaf"].to_numpy(), own["count"].to_numpy(float)
+    elif library == "catboost":
+        leaf_of_row, sizes = np.asarray(model.calc_leaf_indexes(X)), model.get_tree_leaf_counts()
+        weights = np.split(np.asarray(model.get_leaf_weights()), np.cumsum(sizes)[:-1])
+        for tree, weight in enumerate(weights):
+            yield leaf_of_row[:, tree], np.arange(len(weight)), weight
+
+
+def _histogram_tree(nodes: NDArray[Any], X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """A tree of scikit-learn's histogram boosting, which has no method that gives leaves."""
+    place = np.zeros(len(X), dtype=int)
+    while (inside := nodes["is_leaf"][place] == 0).any():
+        node = nodes[place[inside]]
+        value = X[inside, node["feature_idx"]]
+        goes_left = np.where(np.isnan(value), node["missing_go_to_left"] == 1, value <= node["num_threshold"])
+        place[inside] = np.where(goes_left, node["left"], node["right"])
+    leaves = np.flatnonzero(nodes["is_leaf"])
+    return place, leaves, nodes["count"][leaves]
+
+
+def _of_normal_equations(model: Any, X: Array, y: Array) -> TrainingEvidence:
+    """Xᵀe = α w and a mean residual of zero hold for the training rows, and by chance for no others."""
+    residual, centred = y - model.predict(X), X - X.mean(axis=0)
+    gradient = centred.T @ residual - getattr(model, "alpha", 0.0) * np.transpose(model.coef_)
+    norms = np.sqrt((centred**2).sum(axis=0))[:, None] * np.sqrt((residual**2).sum(axis=0)) + np.finfo(float).tiny
+    is_solved = np.abs(np.reshape(gradient, norms.shape) / norms).max() < ROUNDING
+    is_centred = np.abs(residual.mean(axis=0)).max() < ROUNDING * float(np.std(y))
+    if is_solved and is_centred:
+        return TrainingEvidence("seen", "it solves the least-squares problem of these rows")
+    return TrainingEvidence(is_other=True)

@@ -1,0 +1,61 @@
+"""The shape of the predictive distribution as plain values, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rio_uq.calibration.normal import ScaledNormal
+from rio_uq.calibration.scores import Density
+from rio_uq.calibration.shape import Shape
+from rio_uq.calibration.skewed import SkewedStudent
+from rio_uq.calibration.student import Student
+from rio_uq.storage.fields import Fields
+
+MOST_BINS = 1000
+
+
+def write_shape(shape: Shape) -> dict[str, Any]:
+    """A distribution for each output, with how much likelier it makes left-out rows than a normal one."""
+    outputs = zip(shape.scores, shape.gains, strict=True)
+    return {"outputs": [{**_write_density(score), "gain": float(gain)} for score, gain in outputs]}
+
+
+def _write_density(score: Density) -> dict[str, Any]:
+    plain: dict[str, Any] = {"kind": score.kind, "n_rows": int(score.n_rows)}
+    if isinstance(score, Student):
+        return {**plain, "degrees": score.degrees, "scale": score.scale, "heights": score.heights.tolist()}
+    if isinstance(score, SkewedStudent):
+        return {**plain, "degrees": score.degrees, "lower": score.lower, "upper": score.upper}
+    return plain
+
+
+def read_shape(fields: Fields, n_outputs: int) -> Shape:
+    outputs = fields.children("outputs")
+    if len(outputs) != n_outputs:
+        fields.fail(f"has to have one distribution for each of {n_outputs} outputs", "outputs")
+    scores, gains = [], []
+    for output in outputs:
+        gains.append(output.number("gain"))
+        scores.append(_read_density(output))
+        output.finish()
+    fields.finish()
+    return Shape(tuple(scores), tuple(gains))
+
+
+def _read_density(fields: Fields) -> Density:
+    kind, n_rows = fields.text("kind", (ScaledNormal.kind, Student.kind, SkewedStudent.kind)), fields.count("n_rows")
+    if kind == ScaledNormal.kind:
+        return ScaledNormal(n_rows, 1.0)
+    degrees = fields.number("degrees")
+    if degrees <= 2.0:
+        fields.fail("has to be more than two", "degrees")
+    if kind == SkewedStudent.kind:
+        return SkewedStudent(n_rows, degrees, fields.positive("lower"), fields.positive("upper"))
+    scale, heights = fields.positive("scale"), fields.items("heights")
+    is_histogram = 0 < len(heights) <= MOST_BINS and all(isinstance(height, float) for height in heights)
+    values = np.array(heights if is_histogram else [], dtype=float)
+    if not is_histogram or not (np.isfinite(values) & (values > 0.0)).all() or abs(values.mean() - 1.0) > 1e-6:
+        fields.fail("has to be a list of positive numbers whose mean is one", "heights")
+    return Student(n_rows, degrees, scale, values)

@@ -1,0 +1,176 @@
+"""Distributions of scores: facts about each of them, and how one is chosen."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from rio_uq.calibration.normal import ScaledNormal
+from rio_uq.calibration.scores import crps_by_quantiles
+from rio_uq.calibration.shape import fit_shape
+from rio_uq.calibration.skewed import SkewedStudent
+from rio_uq.calibration.student import LEAST_PRIOR, N_BINS, Student
+
+DEGREES = st.floats(2.05, 200.0)
+SCALES = st.floats(0.3, 3.0)
+HEIGHTS = st.lists(st.floats(0.5, 2.0), min_size=1, max_size=12).map(lambda values: np.array(values) / np.mean(values))
+STUDENTS = st.builds(Student, st.just(100), DEGREES, SCALES, HEIGHTS)
+SKEWED = st.builds(SkewedStudent, st.just(100), DEGREES, SCALES, SCALES)
+SHAPES = STUDENTS | SKEWED | st.builds(ScaledNormal, st.just(100), SCALES)
+P = np.concatenate([[1e-12, 1e-6, 1e-3], np.linspace(0.01, 0.99, 99), [0.999, 1.0 - 1e-6]])
+
+
+def moment(shape, power):
+    """∫ zᵖ f(z) dz as ∫ (z(q)ᵖ ± z(1 − q)ᵖ) dq over q = eᵗ up to ½: both tails keep their digits."""
+    t = np.linspace(np.log(1e-30), np.log(0.5), 20_001)
+    q = np.exp(t)
+    if shape.ppf(np.array(0.5)) == 0.0:  # symmetric
+        return float(np.trapezoid((1.0 + (-1.0) ** power) * q * np.abs(shape.ppf(q)) ** power, t))
+    mirrored = SkewedStudent(9, shape.degrees, shape.upper, shape.lower)
+    return float(np.trapezoid(q * (shape.ppf(q) ** power + (-mirrored.ppf(q)) ** power), t))
+
+
+@given(SHAPES)
+@settings(max_examples=60, deadline=None)
+def test_quantiles_invert_the_distribution_function(shape):
+    quantiles = shape.ppf(P)
+    assert (np.diff(quantiles) > 0.0).all()
+    np.testing.assert_allclose(shape.cdf(quantiles), P, rtol=1e-9)
+    np.testing.assert_array_equal(shape.ppf(np.array([0.0, 1.0])), [-np.inf, np.inf])
+
+
+@given(SHAPES)
+@settings(max_examples=60, deadline=None)
+def test_the_density_is_the_slope_of_the_distribution_function(shape):
+    ends = shape.ppf(np.linspace(0.001, 0.999, 1500))
+    middle = 0.5 * (ends[1:] + ends[:-1])
+    slope = np.diff(shape.cdf(ends)) / np.diff(ends)
+    ratio = np.exp(shape.logpdf(middle)) / slope
+    assert np.median(np.abs(ratio - 1.0)) < 1e-4  # steps of a histogram are between two points here and there
+    mass = float(np.exp(shape.logpdf(middle)) @ np.diff(ends))
+    assert mass == pytest.approx(0.998, abs=2e-3)
+
+
+@given(DEGREES.filter(lambda degrees: degrees > 3.0), SCALES, SCALES, HEIGHTS)
+@settings(max_examples=60, deadline=None)
+def test_the_mean_is_zero_and_the_standard_deviation_is_a_closed_form(degrees, lower, upper, heights):
+    for shape in (Student(9, degrees, lower, heights), SkewedStudent(9, degrees, lower, upper), ScaledNormal(9, lower)):
+        assert moment(shape, 1) == pytest.approx(0.0, abs=1e-4)
+        assert np.sqrt(moment(shape, 2)) == pytest.approx(shape.std, rel=1e-3)
+
+
+@given(STUDENTS)
+@settings(max_examples=40, deadline=None)
+def test_a_student_is_symmetric(shape):
+    z = np.linspace(0.1, 9.0, 50)
+    np.testing.assert_allclose(shape.cdf(-z), 1.0 - shape.cdf(z), atol=1e-12)
+    np.testing.assert_array_equal(shape.logpdf(-z), shape.logpdf(z))
+    assert shape.ppf(np.array(0.5)) == 0.0
+
+
+@given(DEGREES, SCALES)
+@settings(max_examples=40, deadline=None)
+def test_equal_sides_and_a_flat_histogram_are_the_student_distribution_of_scipy(degrees, scale):
+    z = np.linspace(-8.0, 8.0, 81)
+    reference = stats.t(degrees, scale=scale * np.sqrt((degrees - 2.0) / degrees))
+    for shape in (
+        Student(9, degrees, scale),
+        Student(9, degrees, scale, np.ones(10)),
+        SkewedStudent(9, degrees, scale, scale),
+    ):
+        np.testing.assert_allclose(shape.logpdf(z), reference.logpdf(z), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(shape.cdf(z), reference.cdf(z), rtol=1e-9)
+        assert shape.std == pytest.approx(scale, rel=1e-9)
+
+
+@given(DEGREES, SCALES, SCALES)
+@settings(max_examples=40, deadline=None)
+def test_a_mirrored_skewed_distribution_has_its_sides_exchanged(degrees, lower, upper):
+    one, other = SkewedStudent(9, degrees, lower, upper), SkewedStudent(9, degrees, upper, lower)
+    z = np.linspace(-8.0, 8.0, 81)
+    np.testing.assert_allclose(one.logpdf(z), other.logpdf(-z), rtol=1e-9, atol=1e-12)
+    assert one.std == pytest.approx(other.std)
+
+
+def test_the_ranked_probability_score_is_the_integral_that_it_should_be():
+    z = np.array([-3.0, -0.2, 0.0, 1.5, 12.0])
+    normal = ScaledNormal(9, 1.3)
+    np.testing.assert_allclose(crps_by_quantiles(normal, z), normal.crps(z), atol=1e-5)
+    for shape in (Student(9, 3.0, 1.1, np.linspace(0.5, 1.5, 10)), SkewedStudent(9, 4.0, 0.7, 1.4)):
+        x = np.linspace(-400.0, 400.0, 800_001)
+        for value, score in zip(z, shape.crps(z), strict=True):
+            integral = np.trapezoid((shape.cdf(x) - (x >= value)) ** 2, x)
+            assert score == pytest.approx(integral, rel=2e-3)
+
+
+def test_the_histogram_is_halfway_between_that_of_the_data_and_a_flat_one(rng):
+    scores = rng.standard_normal(1000)
+    weight = np.ones(1000)
+    student = Student(1000, 8.0, 1.0)
+    shares = np.histogram(1.0 - student._tail(np.abs(scores)), bins=N_BINS, range=(0.0, 1.0))[0] / 1000
+    np.testing.assert_allclose(student.refined(scores, weight).heights, 0.5 * (N_BINS * shares + 1.0))
+    few = student.refined(scores[:1], weight[:1]).heights
+    assert few.max() == pytest.approx(N_BINS * (1.0 + LEAST_PRIOR / N_BINS) / (1.0 + LEAST_PRIOR))
+
+
+def test_parameters_are_found_again_and_weights_count_as_copies(rng):
+    scores = stats.t(4.0, scale=np.sqrt(0.5)).rvs(4000, random_state=0)
+    fit = Student.fit(scores, np.ones(4000))
+    assert fit.degrees == pytest.approx(4.0, rel=0.15)
+    assert fit.scale == pytest.approx(1.0, rel=0.05)
+    truth = SkewedStudent(9, 6.0, 0.6, 1.3)
+    skewed = SkewedStudent.fit(truth.ppf(rng.uniform(size=4000)), np.ones(4000))
+    assert skewed.upper / skewed.lower == pytest.approx(1.3 / 0.6, rel=0.1)
+    twice = Student.fit(np.repeat(scores[:300], 2), np.ones(600))
+    weighed = Student.fit(scores[:300], np.full(300, 2.0))
+    assert weighed.degrees == pytest.approx(twice.degrees, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "draws"),
+    [
+        ("normal", lambda rng, n: rng.standard_normal(n)),
+        ("student", lambda rng, n: rng.standard_t(3.0, n) / np.sqrt(3.0)),
+        ("skewed", lambda rng, n: rng.exponential(size=n) - 1.0),
+    ],
+)
+def test_auto_finds_the_kind_of_distribution(kind, draws):
+    kinds = [
+        fit_shape(draws(np.random.default_rng(seed), 500)[:, None], np.ones(500), "auto").scores[0].kind
+        for seed in range(10)
+    ]
+    assert kinds.count(kind) >= 9
+
+
+def test_each_output_has_its_own_shape_and_a_choice_is_obeyed(rng):
+    scores = np.column_stack([rng.standard_normal(800), rng.standard_t(3.0, 800) / np.sqrt(3.0)])
+    weight = np.ones(800)
+    shape = fit_shape(scores, weight, "auto")
+    assert [score.kind for score in shape.scores] == ["normal", "student"]
+    assert not shape.is_normal
+    assert shape.gains[1] > 10.0 > shape.gains[0]
+    assert [score.kind for score in fit_shape(scores, weight, "student").scores] == ["student", "student"]
+    assert fit_shape(scores, weight, "normal") is None
+
+
+def test_rows_of_no_weight_and_rows_without_a_score_do_not_count(rng):
+    scores = rng.standard_normal((200, 1))
+    odd = np.concatenate([scores, np.full((50, 1), 40.0), [[np.inf]], [[np.nan]]])
+    weight = np.concatenate([np.ones(200), np.zeros(50), np.ones(2)])
+    assert (
+        fit_shape(odd, weight, "student").scores[0].degrees
+        == fit_shape(scores, np.ones(200), "student").scores[0].degrees
+    )
+
+
+def test_scores_that_are_all_too_small_are_no_evidence_of_heavy_tails(rng):
+    assert fit_shape(0.05 * rng.standard_normal((200, 1)), np.ones(200), "auto").is_normal
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+@pytest.mark.parametrize("kind", ["auto", "student"])
+def test_no_scores_and_zeros_and_a_few_are_no_error(n, kind, rng):
+    assert fit_shape(np.zeros((n, 1)), np.ones(n), kind).is_normal
+    shape = fit_shape(rng.standard_normal((n, 1)), np.ones(n), kind).scores[0]
+    assert 0.7 < shape.std < 1.4

@@ -1,0 +1,116 @@
+"""features="auto": X itself, the steps of a pipeline, or an encoded table."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, TargetEncoder
+
+import rio_uq
+from rio_uq import RIORegressor
+from rio_uq.features import TableEncoder
+
+OPTIONS = {"random_state": 0, "noise": "constant", "tol": 1e-3}
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.uniform(size=(120, 2)), columns=["size", "age"])
+    y = 3.0 * frame["size"] + frame["age"]
+    frame.loc[::7, "age"] = np.nan
+    frame["city"] = np.array(["Oslo", "Rome", "Kyiv"])[rng.integers(0, 3, 120)]
+    frame["day"] = pd.date_range("2024-01-01", periods=120)
+    return frame, y + (frame["city"] == "Rome") + 0.05 * rng.normal(size=120)
+
+
+def steps():
+    return make_column_transformer(
+        (SimpleImputer(add_indicator=True), ["size", "age"]), (OneHotEncoder(sparse_output=False), ["city"])
+    )
+
+
+def size_of(X):
+    return X["size"].to_numpy()
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_a_table_is_encoded(library, table):
+    X, y = table
+    frame = X if library is pd.DataFrame else pl.from_pandas(X)
+    rio = RIORegressor(size_of, **OPTIONS).fit(frame, y)
+    assert isinstance(rio.features_, TableEncoder)
+    expected = RIORegressor(size_of, features=TableEncoder(), **OPTIONS).fit(frame, y)
+    np.testing.assert_array_equal(rio.predict(frame), expected.predict(frame))
+
+
+@pytest.mark.parametrize("make", [np.asarray, pd.DataFrame, pl.DataFrame])
+def test_numbers_are_taken_as_they_are(make, table):
+    X, y = make(table[0][["size"]].to_numpy()), table[1]
+    rio = RIORegressor(Ridge(), **OPTIONS).fit(X, y)
+    assert rio.features_ is None
+    expected = RIORegressor(Ridge(), features=None, **OPTIONS).fit(X, y)
+    np.testing.assert_array_equal(rio.predict(X), expected.predict(X))
+
+
+def test_truth_values_beside_numbers_are_zeros_and_ones(table):
+    X, y = table[0][["size"]].assign(new=table[0]["age"] > 0.5), table[1]
+    rio = RIORegressor(size_of, **OPTIONS).fit(X, y)
+    assert rio.features_ is None
+    assert rio.fitted_.kept.features.shape == (len(X), 2)
+
+
+def test_a_category_of_numbers_is_a_category(table):
+    X, y = table[0][["size"]].assign(code=pd.Categorical(np.arange(120) % 3)), table[1]
+    rio = RIORegressor(size_of, **OPTIONS).fit(X, y)
+    assert rio.features_.feature_names_out_ == ["size", "code=0", "code=1", "code=2"]
+
+
+@pytest.mark.parametrize("is_fitted", [True, False])
+def test_the_steps_of_a_pipeline_are_taken(is_fitted, table):
+    X, y = table
+    pipeline = make_pipeline(steps(), Ridge())
+    model = pipeline.fit(X, y) if is_fitted else pipeline
+    rio = RIORegressor(model, **OPTIONS).fit(X, y)
+    assert type(rio.features_) is type(pipeline)
+    np.testing.assert_allclose(rio.fitted_.features(X), steps().fit_transform(X))
+    assert np.isfinite(rio.predict(X, return_std=True)[1]).all()
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        FunctionTransformer(),  # hands text and missing values on
+        make_column_transformer((TargetEncoder(), ["city"]), remainder="drop"),  # would tell the GP the outcomes
+        make_column_transformer((FunctionTransformer(lambda X: np.ones((len(X), 500))), ["size"])),  # too many
+    ],
+    ids=["no numbers", "wants y", "too many"],
+)
+def test_steps_that_are_not_for_the_gp(first, table):
+    X, y = table
+    X = X.astype({"city": "category"}).drop(columns="day")
+    model = make_pipeline(first, HistGradientBoostingRegressor(categorical_features="from_dtype", max_iter=5))
+    rio = RIORegressor(model, cv=2, **OPTIONS).fit(X, y)
+    assert isinstance(rio.features_, TableEncoder)
+
+
+def test_files_hold_the_encoder_and_ask_for_the_steps(table, tmp_path):
+    X, y = table
+    X = X.drop(columns="day")
+    rio = RIORegressor(size_of, **OPTIONS).fit(X, y)
+    rio.save(tmp_path / "table.rio")
+    again = rio_uq.load(tmp_path / "table.rio", estimator=size_of)
+    assert again.features == "auto"
+    np.testing.assert_array_equal(again.predict(X), rio.predict(X))
+    model = make_pipeline(steps(), Ridge()).fit(X, y)
+    rio = RIORegressor(model, **OPTIONS).fit(X, y)
+    rio.save(tmp_path / "steps.rio")
+    with pytest.raises(TypeError, match=r"give it as features="):
+        rio_uq.load(tmp_path / "steps.rio", estimator=model)
+    again = rio_uq.load(tmp_path / "steps.rio", estimator=model, features=model[:-1])
+    np.testing.assert_array_equal(again.predict(X), rio.predict(X))

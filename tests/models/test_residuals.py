@@ -1,0 +1,279 @@
+"""Residuals are those of rows that the model has not seen, whoever fitted it and whatever it is."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import (
+    BaggingRegressor,
+    ExtraTreesRegressor,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
+from sklearn.tree import DecisionTreeRegressor
+
+import rio_uq
+from rio_uq import ReusedRowsWarning, RIORegressor, SeenRowsWarning, metrics
+from rio_uq.models.residuals import without_copies_of_seen_rows
+from rio_uq.models.seen_or_new import judge
+from rio_uq.models.training_rows import training_evidence
+
+MODELS = {
+    "linear": LinearRegression(),
+    "forest": RandomForestRegressor(40, random_state=0),
+    "forest without a seed": RandomForestRegressor(40),
+    "bagged trees": BaggingRegressor(DecisionTreeRegressor(), 40, random_state=0),
+    "extra trees": ExtraTreesRegressor(40, random_state=0),
+    "boosting": GradientBoostingRegressor(random_state=0),
+    "histogram boosting": HistGradientBoostingRegressor(max_iter=50, random_state=0),
+    "nearest neighbour": KNeighborsRegressor(1),
+    "pipeline": make_pipeline(StandardScaler(), ExtraTreesRegressor(40, random_state=0)),
+    "search": GridSearchCV(DecisionTreeRegressor(random_state=0), {"min_samples_leaf": [1, 2]}, cv=2),
+    "support vectors": make_pipeline(StandardScaler(), SVR(C=10.0)),
+}
+FAST = {"noise": "constant", "training": {"starts": "rio"}, "tol": 1e-2, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(1000, 5))
+    y = 10.0 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20.0 * (X[:, 2] - 0.5) ** 2 + 5.0 * X[:, 3] + rng.normal(size=1000)
+    return X, y
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_rows_that_a_model_was_trained_on_are_recognised(name, data):
+    X, y = (values[:200] for values in data)
+    model = clone(MODELS[name]).fit(X, y)
+    before = pickle.dumps(model)
+    rio = RIORegressor(model, **FAST).fit(X, y)
+    assert rio.residuals_.rows == "seen"
+    assert rio.residuals_.kind == ("out-of-bag" if name.startswith(("forest", "bagged")) else "out-of-fold")
+    assert rio.estimator_ is model
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in ("linear", "search")])
+def test_new_rows_are_recognised(name, data):
+    X, y = data
+    model = clone(MODELS[name]).fit(X[200:400], y[200:400])
+    choice = RIORegressor(model, **FAST).fit(X[:200], y[:200]).residuals_
+    assert (choice.kind, choice.rows) == ("in-sample", "new")
+
+
+@pytest.mark.parametrize("name", ["forest", "extra trees", "nearest neighbour"])
+def test_rows_of_which_some_were_seen_get_out_of_fold_residuals(name, data):
+    X, y = data
+    model = clone(MODELS[name]).fit(X[100:300], y[100:300])
+    choice = RIORegressor(model, **FAST).fit(X[:200], y[:200]).residuals_
+    assert (choice.kind, choice.rows) == ("out-of-fold", "mixed")
+
+
+@pytest.mark.parametrize("name", ["forest", "extra trees", "histogram boosting", "nearest neighbour"])
+def test_error_bars_hold_for_whoever_just_fits(name, data):
+    X, y = data
+    model = clone(MODELS[name]).fit(X[:300], y[:300])
+    rio = RIORegressor(model, random_state=0).fit(X[:300], y[:300])
+    mean, std = rio.predict(X[300:], return_std=True)
+    assert metrics.coverage(y[300:], mean, std, confidence_level=0.95) > 0.91
+
+
+def test_out_of_bag_predictions_are_those_of_the_model(data):
+    X, y = (values[:200] for values in data)
+    forest = RandomForestRegressor(60, oob_score=True, random_state=0).fit(X, y)
+    np.testing.assert_allclose(training_evidence(forest, X, y).out_of_bag[:, 0], forest.oob_prediction_)
+    both = RandomForestRegressor(60, oob_score=True, random_state=0).fit(X, np.column_stack([y, -y]))
+    out_of_bag = training_evidence(both, X, np.column_stack([y, -y])).out_of_bag
+    np.testing.assert_allclose(out_of_bag, both.oob_prediction_)
+
+
+@pytest.mark.parametrize("library", ["xgboost", "lightgbm", "catboost"])
+def test_boosting_of_other_libraries_counts_its_rows(library, data):
+    module = pytest.importorskip(library)
+    model = {
+        "xgboost": lambda: module.XGBRegressor(n_estimators=20, n_jobs=1),
+        "lightgbm": lambda: module.LGBMRegressor(n_estimators=20, n_jobs=1, verbose=-1),
+        "catboost": lambda: module.CatBoostRegressor(
+            iterations=20, verbose=0, thread_count=1, allow_writing_files=False
+        ),
+    }[library]()
+    X, y = data
+    model.fit(X[:200], y[:200])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # LightGBM was fitted to arrays, and gives its columns names
+        assert training_evidence(model, X[:200], y[:200]).verdict == "seen"
+        assert training_evidence(model, X[200:400], y[200:400]).verdict is None
+
+
+def test_a_model_that_says_nothing_is_no_evidence():
+    assert training_evidence(object(), [["a"]], np.zeros(1)).verdict is None
+
+
+@pytest.mark.parametrize(
+    ("fit", "message"),
+    [
+        (lambda X, y: RIORegressor(lambda X: X[:, 0], **FAST).fit(X, y), "<lambda> cannot be cloned"),
+        (lambda X, y: RIORegressor(FrozenEstimator(Ridge().fit(X, y)), **FAST).fit(X, y), "FrozenEstimator cannot"),
+        (lambda X, y: RIORegressor(**FAST).fit(X, y, y_pred=X[:, 0]), "the model that made y_pred"),
+        (lambda X, y: RIORegressor(**FAST).fit(X, y, y_pred=y), "100% of its residuals are exactly zero"),
+        (lambda X, y: RIORegressor(**FAST).fit(X, y, y_pred=y + 1e-6 * X[:, 0]), "of the spread of y, which rows"),
+    ],
+)
+def test_what_nobody_can_find_out_is_asked(fit, message, data):
+    X, y = (values[:60] for values in data)
+    with pytest.warns(SeenRowsWarning, match=message) as caught:
+        rio = fit(X, y)
+    assert "held_out=True" in str(caught[0].message)
+    assert caught[0].filename == __file__
+    assert rio.residuals_.rows == "unknown"
+
+
+@pytest.mark.parametrize("held_out", [True, np.ones(60, dtype=bool), False, np.arange(60) % 2 == 0])
+def test_an_answer_ends_the_question(held_out, data):
+    X, y = (values[:60] for values in data)
+    verdict = "mixed" if np.size(held_out) > 1 and not np.all(held_out) else "new" if np.all(held_out) else "seen"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        given = RIORegressor(**FAST).fit(X, y, y_pred=X[:, 0], held_out=held_out)
+        function = RIORegressor(lambda X: X[:, 0], **FAST).fit(X, y, held_out=held_out)
+        RIORegressor(lambda X: X[:, 0], residuals="in-sample", **FAST).fit(X, y)
+        RIORegressor(lambda X: X[:, 0], target="outcome", kernel="input", **FAST).fit(X, y)
+    assert given.residuals_.rows == function.residuals_.rows == verdict
+
+
+def test_rows_that_were_all_seen_are_cross_fitted(data):
+    X, y = (values[:60] for values in data)
+    rio = RIORegressor(Ridge().fit(X, y), **FAST).fit(X, y, held_out=False)
+    assert (rio.residuals_.kind, rio.residuals_.n_fits) == ("out-of-fold", 5)
+
+
+def test_held_out_rows_with_a_copy_among_the_others_are_seen(rng):
+    X = rng.normal(size=(6, 2))
+    features, y = np.vstack([X, X[:2]]), np.arange(8.0)
+    y[6:] = y[:2]
+    held_out = np.array([False, True, False, True, True, False, True, True])
+    unseen = without_copies_of_seen_rows(held_out, features, y)
+    np.testing.assert_array_equal(unseen, [False, True, False, True, True, False, False, True])
+
+
+def test_clones_that_cannot_be_fitted_leave_the_question_open(data):
+    class Once(Ridge):
+        is_done = False
+
+        def fit(self, X, y):
+            if Once.is_done:
+                raise RuntimeError("needs an evaluation set")
+            Once.is_done = True
+            self.model_ = DecisionTreeRegressor().fit(X, y)
+            return self
+
+        def predict(self, X):
+            return self.model_.predict(X)
+
+    X, y = (values[:60] for values in data)
+    model = Once().fit(X, y)
+    with pytest.warns(SeenRowsWarning, match=r"cannot be fitted \(RuntimeError: needs an evaluation set\)"):
+        assert RIORegressor(model, **FAST).fit(X, y).residuals_.kind == "in-sample"
+
+
+def test_folds_of_the_user_are_used(data):
+    X, y = (values[:120] for values in data)
+    groups = np.arange(120) // 10
+    model = HistGradientBoostingRegressor(max_iter=20, random_state=0).fit(X, y)
+    rio = RIORegressor(model, cv=GroupKFold(4), **FAST).fit(X, y, groups=groups)
+    assert (rio.residuals_.kind, rio.residuals_.n_fits) == ("out-of-fold", 4)
+
+
+def test_several_outputs(data):
+    X, y = (values[:200] for values in data)
+    Y = np.column_stack([y, 100.0 * X[:, 4]])
+    seen = RIORegressor(MODELS["pipeline"].fit(X, Y), **FAST).fit(X, Y)
+    assert seen.residuals_.rows == "seen"
+    new = RIORegressor(clone(MODELS["extra trees"]).fit(X[:100], Y[:100]), **FAST).fit(X[100:], Y[100:])
+    assert new.residuals_.rows == "new"
+
+
+def test_the_choice_is_stored_and_shown(data, tmp_path):
+    X, y = (values[:200] for values in data)
+    model = clone(MODELS["pipeline"]).fit(X[:100], y[:100])
+    rio = RIORegressor(model, **FAST).fit(X[100:], y[100:])
+    rio.save(tmp_path / "model.rio")
+    other = rio_uq.load(tmp_path / "model.rio", estimator=model)
+    assert other.residuals_ == rio.residuals_
+    assert str(rio.residuals_) in str(rio.summary())
+    assert rio.residuals_.evidence["memorised"] > 1.1
+
+
+def test_a_verbose_fit_says_what_it_costs(data, capsys):
+    X, y = (values[:60] for values in data)
+    RIORegressor(KNeighborsRegressor(1).fit(X, y), verbose=True, **FAST).fit(X, y)
+    assert "fitting 5 clones of KNeighborsRegressor to parts of 60 rows" in capsys.readouterr().err
+
+
+def test_rows_in_parts_are_asked_about(data, tmp_path):
+    pytest.importorskip("pyarrow")
+    X, y = data
+    names = list("abcde")
+    frame = pd.DataFrame(X, columns=names)
+    model = ExtraTreesRegressor(10, random_state=0).fit(frame, y)
+    frame.assign(y=y).to_parquet(tmp_path / "rows.parquet")
+    options = {"n_inducing": 10, "random_state": 0, "training": {"sample_rows": 200}}
+    with pytest.warns(SeenRowsWarning, match="rows are read in parts"):
+        RIORegressor(model, **options).fit(tmp_path / "rows.parquet", "y")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rio = RIORegressor(model, **options).fit(tmp_path / "rows.parquet", "y", held_out=True)
+    assert rio.residuals_.rows == "new"
+
+
+@pytest.mark.parametrize("reused", [True, False])
+def test_calibrating_on_rows_of_fit_is_noticed(reused, data):
+    X, y = (values[:200] for values in data)
+    rio = RIORegressor(Ridge(), **FAST).fit(X[:100], y[:100])
+    if not reused:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            rio.calibrate(X[100:], y[100:])
+        return
+    with pytest.warns(ReusedRowsWarning, match="50% of these rows were fitted to"):
+        rio.calibrate(X[50:150], y[50:150])
+
+
+class TestJudging:
+    """Clones by construction: each predicts the truth, plus what it has memorised of the noise, plus a draw."""
+
+    def predictions(self, rng, memory, own):
+        truth, noise = rng.normal(size=300), rng.normal(size=300)
+        fold = np.arange(300) % 5
+        has_seen = np.arange(5) != fold[:, None]
+        folds = truth[:, None] + memory * noise[:, None] * has_seen + 0.2 * rng.normal(size=(300, 5))
+        full = truth + memory * noise + 0.2 * rng.normal(size=300)
+        return truth + noise, truth + own * noise + 0.2 * rng.normal(size=300), folds, fold, full
+
+    @pytest.mark.parametrize(("own", "rows"), [(0.8, "seen"), (0.0, "new")])
+    def test_a_model_is_judged_by_what_it_has_memorised(self, own, rows, rng):
+        verdict = judge(*self.predictions(rng, 0.8, own))
+        assert verdict.rows == rows
+        assert verdict.memorised > 3.0
+
+    def test_where_nothing_is_memorised_it_makes_no_difference(self, rng):
+        assert judge(*self.predictions(rng, 0.0, 0.0)).rows in ("either", "seen")
+
+    def test_units_do_not_matter(self, rng):
+        y, own, folds, fold, full = self.predictions(rng, 0.8, 0.4)
+        one = judge(y, own, folds, fold, full)
+        other = judge(1e6 * y, 1e6 * own, 1e6 * folds, fold, 1e6 * full)
+        assert one.rows == other.rows
+        assert one.scores == pytest.approx(other.scores)
