@@ -21,6 +21,8 @@ from rio_uq.models import base as base_model
 from rio_uq.models.files import KINDS, kind_of, open_model, read_model
 from rio_uq.models.identity import check_same_model, disagreement, predictions_for
 from rio_uq.models.residuals import KINDS_OF_RESIDUALS, VERDICTS, ResidualChoice
+from rio_uq.rows.example_table import ExampleTable
+from rio_uq.rows.examples import ExampleRows
 from rio_uq.rows.kept import KeptRows
 from rio_uq.storage.archive import FORMAT, FORMAT_VERSION, Archive, read_archive, write_archive
 from rio_uq.storage.calibration import read_calibration, write_calibration
@@ -240,7 +242,7 @@ def _write_check(fitted: Fitted, model: Any, put: Put) -> dict[str, Any] | None:
 class _Check:
     """Example rows of a file, the GP's features of them, and what the model predicted for them, if that was known."""
 
-    example: Any
+    example: ExampleRows | ExampleTable
     features: Array
     y_pred: Array | None
 
