@@ -196,6 +196,22 @@ def test_folds_of_the_user_are_used(data):
     assert (rio.residuals_.kind, rio.residuals_.n_fits) == ("out-of-fold", 4)
 
 
+@pytest.mark.parametrize(
+    ("cv", "groups", "message"),
+    [
+        (5, np.arange(60) // 10, "cv=5 does not look at them"),
+        ([(np.arange(60), np.arange(60))], None, "cannot be fitted"),
+        ([(np.arange(30), np.arange(60, 90))], None, "numbers from 0 to 59"),
+    ],
+)
+def test_wrong_folds_are_errors_for_a_fitted_model_too(cv, groups, message, data):
+    X, y = (values[:60] for values in data)
+    rio = RIORegressor(GradientBoostingRegressor().fit(X, y), cv=cv, **FAST)
+    with pytest.raises((ValueError, SeenRowsWarning), match=message), warnings.catch_warnings():
+        warnings.simplefilter("error", SeenRowsWarning)
+        rio.fit(X, y, groups=groups)
+
+
 def test_several_outputs(data):
     X, y = (values[:200] for values in data)
     Y = np.column_stack([y, 100.0 * X[:, 4]])

@@ -262,8 +262,9 @@ class _Chooser:
         """Of a fitted model, whether it has seen the rows."""
         if not can_be_refitted(self.model):
             return self._unknown(f"{_name(self.model)} cannot be cloned and fitted to folds to find out")
-        y = self.rows.y
-        evidence = training_evidence(self.model, self.rows.X, y)
+        if not isinstance(self.cv, int | np.integer) or self.rows.groups is not None:
+            self._folds(self.cv, *indexable(self.rows.X))  # what is wrong with them is the user's, and no open question
+        evidence = training_evidence(self.model, self.rows.X, self.rows.y)
         if evidence.verdict == "new":
             return self.own("new", evidence.reason)
         if in_parts:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import islice
 from typing import Any
 
@@ -207,23 +208,36 @@ def _leaves(model: Any, X: Array) -> Iterator[tuple[NDArray[np.intp], NDArray[np
             leaves = np.flatnonzero(one.tree_.children_left == -1)
             yield one.tree_.apply(X.astype(np.float32)), leaves, one.tree_.n_node_samples[leaves]
     elif library == "xgboost":
-        leaf_of_row, nodes = model.apply(X).astype(int), model.get_booster().trees_to_dataframe()
+        booster = model.get_booster()
+        booster = booster[: min(TREES, booster.num_boosted_rounds())]
+        matrix = import_module("xgboost").DMatrix(X, feature_names=booster.feature_names)
+        leaf_of_row = booster.predict(matrix, pred_leaf=True, strict_shape=True).reshape(len(X), -1).astype(int)
+        nodes = booster.trees_to_dataframe()
         for tree in range(leaf_of_row.shape[1]):
             ends = nodes[(nodes["Tree"] == tree) & (nodes["Feature"] == "Leaf")].sort_values("Node")
             yield leaf_of_row[:, tree], ends["Node"].to_numpy(int), ends["Cover"].to_numpy(float)
     elif library == "lightgbm":
-        leaf_of_row, nodes = model.booster_.predict(X, pred_leaf=True), model.booster_.trees_to_dataframe()
-        ends = nodes[nodes["left_child"].isna()].assign(leaf=lambda frame: frame["node_index"].str.extract(r"L(\d+)"))
-        for tree in range(leaf_of_row.shape[1]):
-            own = ends[ends["tree_index"] == tree]
-            if not own["leaf"].isna().any():  # a tree without a split has no number
-                own = own.assign(leaf=own["leaf"].astype(int)).sort_values("leaf")
-                yield leaf_of_row[:, tree], own["leaf"].to_numpy(), own["count"].to_numpy(float)
+        leaf_of_row = model.booster_.predict(X, pred_leaf=True, num_iteration=TREES).reshape(len(X), -1)
+        trees = model.booster_.dump_model(num_iteration=TREES)["tree_info"]
+        for leaves_of_rows, tree in zip(leaf_of_row.T, trees, strict=True):
+            counts = dict(_lightgbm_leaves(tree["tree_structure"]))
+            if counts:
+                yield leaves_of_rows, np.array(sorted(counts)), np.array([counts[leaf] for leaf in sorted(counts)])
     elif library == "catboost":
-        leaf_of_row, sizes = np.asarray(model.calc_leaf_indexes(X)), model.get_tree_leaf_counts()
+        sizes = model.get_tree_leaf_counts()
+        leaf_of_row = np.asarray(model.calc_leaf_indexes(X, ntree_end=min(TREES, len(sizes))))
         weights = np.split(np.asarray(model.get_leaf_weights()), np.cumsum(sizes)[:-1])
-        for tree, weight in enumerate(weights):
+        for tree, weight in enumerate(weights[: leaf_of_row.shape[1]]):
             yield leaf_of_row[:, tree], np.arange(len(weight)), weight
+
+
+def _lightgbm_leaves(node: dict[str, Any]) -> Iterator[tuple[int, int]]:
+    """Number and training rows of each leaf; none of a tree without a split."""
+    if "leaf_index" in node:
+        yield node["leaf_index"], node["leaf_count"]
+    for child in ("left_child", "right_child"):
+        if child in node:
+            yield from _lightgbm_leaves(node[child])
 
 
 def _histogram_tree(nodes: NDArray[Any], X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
