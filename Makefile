@@ -1,6 +1,7 @@
 # make demo   the main job: a neural network on real data, before and after RIO (DATA=my.csv TARGET=price for your own)
 # make paper  the paper's experiments in a version that ends within an hour (RIO_UQ_DATA names the folder of the data)
 # make bench  the engine, whole fits on the UCI data (RIO_UQ_DATA names their folder), and growth, beside GPflow and GPyTorch
+# make bench-defaults  error bars of models as people have them, by the defaults alone (RIO_UQ_DATA names the folder of the data)
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
 # make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
 # make bench-shift  error bars of shifted rows and attacked inputs (RIO_UQ_DATA names the folder of the data)
@@ -26,7 +27,7 @@ EXTRAS_scale := demo,parquet,dask
 
 export DATA TARGET
 
-.PHONY: demo docs paper test test-lab test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-scale bench-shift bench-levers clean
+.PHONY: demo docs paper test test-lab test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-scale bench-shift bench-levers bench-defaults clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -99,6 +100,11 @@ bench-shift: export OMP_NUM_THREADS = 1
 bench-shift: $(VENV)/installed-experiments
 	$(BIN)/python -m benchmarks.shift run
 	$(BIN)/python -m benchmarks.shift page
+
+bench-defaults: export OMP_NUM_THREADS = 1
+bench-defaults: $(VENV)/installed-experiments
+	$(BIN)/python -m benchmarks.defaults run
+	$(BIN)/python -m benchmarks.defaults page
 
 bench-levers: export OMP_NUM_THREADS = 1
 bench-levers: $(VENV)/installed-experiments
