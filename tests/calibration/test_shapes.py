@@ -49,7 +49,7 @@ def test_the_density_is_the_slope_of_the_distribution_function(shape):
     ratio = np.exp(shape.logpdf(middle)) / slope
     assert np.median(np.abs(ratio - 1.0)) < 1e-4  # steps of a histogram are between two points here and there
     mass = float(np.exp(shape.logpdf(middle)) @ np.diff(ends))
-    assert mass == pytest.approx(0.998, abs=2e-3)
+    assert mass == pytest.approx(0.998, abs=1e-2)  # at a step a whole interval counts with one of two heights
 
 
 @given(DEGREES.filter(lambda degrees: degrees > 3.0), SCALES, SCALES, HEIGHTS)
