@@ -177,10 +177,6 @@ class Fitted:
         """Rows of X as the GP takes them."""
         return Inputs(self.features(part.X), self.predictions(part.X, part.y_pred), part.groups)
 
-    def kept_inputs(self) -> Inputs:
-        """Those of the kept training rows."""
-        return Inputs(self.kept.features, self.kept.y_pred)
-
     def outcome(self, y: Any, n_rows: int) -> Array:
         """y of new rows, of shape (n, q)."""
         outcome = check_target(y, n_rows)

@@ -194,6 +194,11 @@ def test_folds_of_the_user_are_used(data):
     model = HistGradientBoostingRegressor(max_iter=20, random_state=0).fit(X, y)
     rio = RIORegressor(model, cv=GroupKFold(4), **FAST).fit(X, y, groups=groups)
     assert (rio.residuals_.kind, rio.residuals_.n_fits) == ("out-of-fold", 4)
+    forest = RandomForestRegressor(20, random_state=0).fit(X, y)  # its samples would not keep groups apart
+    rio = RIORegressor(forest, cv=GroupKFold(4), **FAST).fit(X, y, groups=groups)
+    assert (rio.residuals_.kind, rio.residuals_.n_fits) == ("out-of-fold", 4)
+    new = RIORegressor(KNeighborsRegressor(1).fit(X + 1.0, y), cv=GroupKFold(4), **FAST).fit(X, y, groups=groups)
+    assert new.residuals_.rows == "new"
 
 
 @pytest.mark.parametrize(

@@ -266,12 +266,13 @@ class _Chooser:
             self._folds(self.cv, *indexable(self.rows.X))  # what is wrong with them is the user's, and no open question
         evidence = training_evidence(self.model, self.rows.X, self.rows.y)
         if evidence.verdict == "new":
-            return self.own("new", evidence.reason)
+            choice = ResidualChoice("in-sample", "new", evidence.reason)
+            return Chosen(self.model, self.rows.predicted_by(self.model), choice)
         if in_parts:
             seen = "" if evidence.verdict is None else f" ({evidence.reason})"
             return self._unknown(f"rows are read in parts, too many to fit clones to{seen}")
-        if evidence.out_of_bag is not None:
-            check_groups_unused(self.rows.groups)
+        # Folds of the user's own keep groups or times apart, which bootstrap samples do not.
+        if evidence.out_of_bag is not None and isinstance(self.cv, int | np.integer):
             choice = ResidualChoice("out-of-bag", "seen", evidence.reason)
             return Chosen(self.model, evidence.out_of_bag, choice)
         if evidence.verdict is not None:
@@ -336,6 +337,8 @@ class _Chooser:
         """Out-of-fold predictions, if clones can be fitted at all: some need arguments that only their owner has."""
         try:
             chosen: Chosen = attempt()
+        except SeenRowsWarning:  # ours, where warnings are errors
+            raise
         except Exception as error:
             return self._unknown(f"clones of {_name(self.model)} cannot be fitted ({type(error).__name__}: {error})")
         return chosen
