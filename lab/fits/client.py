@@ -63,7 +63,8 @@ class Fitters:
     def _peer(self, library: str) -> Peer:
         if library not in self._peers:
             python = sys.executable if library == "rio-uq" else self._peers_python
-            peer = Peer(python, library, self._problem, module="lab.fits.server", threads=self._threads)
+            program = ("-m", "lab.fits.server")
+            peer = Peer(python, library, self._problem, program=program, threads=self._threads)
             self._peers[library] = self._open.enter_context(peer)
         return self._peers[library]
 

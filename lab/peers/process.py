@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -30,19 +31,28 @@ class Peer:
     engine : str
     problem : Path
         File of arrays.
-    module : str
-        Module that answers; it reads one JSON request a line.
+    program : sequence of str
+        Arguments of the interpreter that name the program that answers; it reads one JSON request a line.
     threads : int or None
         Number of threads of every numerical library; None leaves it to them.
+    repository : Path
+        Where the process imports rio-uq and the packages beside it from.
     """
 
     def __init__(
-        self, python: str, engine: str, problem: Path, *, module: str = "lab.peers.engines", threads: int | None = None
+        self,
+        python: str,
+        engine: str,
+        problem: Path,
+        *,
+        program: Sequence[str] = ("-m", "lab.peers.engines"),
+        threads: int | None = None,
+        repository: Path = REPOSITORY,
     ) -> None:
         self.request = {"engine": engine, "problem": str(problem)}
         self.process = subprocess.Popen(
-            [python, "-m", module],
-            env=peers_environment(threads),
+            [python, *program],
+            env=peers_environment(threads, repository),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -71,9 +81,9 @@ class Peer:
         return {"error": "out of memory" if code == -signal.SIGKILL else f"its process ended with code {code}"}
 
 
-def peers_environment(threads: int | None) -> dict[str, str]:
+def peers_environment(threads: int | None, repository: Path = REPOSITORY) -> dict[str, str]:
     """This environment with rio-uq on the path, and every library on the same number of threads."""
-    path = os.pathsep.join([str(REPOSITORY), str(REPOSITORY / "src")])
+    path = os.pathsep.join([str(repository), str(repository / "src")])
     limits = {} if threads is None else dict.fromkeys(THREAD_LIMITS, str(threads))
     return {**os.environ, **limits, "PYTHONPATH": path}
 
