@@ -1,6 +1,8 @@
 # make demo   the main job: a neural network on real data, before and after RIO (DATA=my.csv TARGET=price for your own)
 # make paper  the paper's experiments in a version that ends within an hour (RIO_UQ_DATA names the folder of the data)
 # make bench  the engine, whole fits on the UCI data (RIO_UQ_DATA names their folder), and growth, beside GPflow and GPyTorch
+# make bench-engine  single evaluations, fits and predictions beside GPflow and GPyTorch, and with BASELINE=<commit> beside that
+#             commit of rio-uq
 # make bench-defaults  error bars of models as people have them, by the defaults alone (RIO_UQ_DATA names the folder of the data)
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
 # make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
@@ -81,7 +83,7 @@ $(PEERS)/installed: lab/peers/requirements.txt
 bench: bench-engine bench-speed bench-scale
 
 bench-engine: $(VENV)/installed-demo $(PEERS)/installed
-	$(BIN)/python -m benchmarks.engine run --peers-python $(PEERS)/bin/python
+	$(BIN)/python -m benchmarks.engine run --peers-python $(PEERS)/bin/python $(if $(BASELINE),--baseline $(BASELINE))
 	$(BIN)/python -m benchmarks.engine page
 
 bench-onnx: $(VENV)/installed-onnx

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+import numpy as np
+
 from benchmarks.command import stored_rows
 from benchmarks.engine.problems import Problem
 from benchmarks.engine.run import MAX_ITER
@@ -81,9 +83,34 @@ def memory(rows: list[Row]) -> str:
     )
 
 
+def beside_baseline(rows: list[Row]) -> str:
+    lines = []
+    for task, row in of_part(rows, "baseline"):
+        start = [task["work"], name_of(task), task["baseline"][:7], row["present"][:7]]
+        if "error" in row:
+            lines.append([*start, row["error"], *[""] * 5])
+            continue
+        before, now = (np.array(row["cpu_seconds"][side]) for side in ("before", "now"))
+        low, ratio, high = np.quantile(now / before, [0.25, 0.5, 0.75])
+        milliseconds = [f"{1e3 * np.median(seconds):.3g}" for seconds in (before, now)]
+        iterations = " / ".join(map(str, row["n_iter"]))
+        spread = f"{low:.2f} to {high:.2f}"
+        lines.append([*start, *milliseconds, f"{ratio:.2f}", spread, iterations, f"{row['difference']:.1g}"])
+    header = ["work", "problem", "before", "now", "before, ms", "now, ms", "now / before", "middle half of rounds"]
+    return "## Beside an earlier commit, in processor seconds\n\n" + markdown_table(
+        [*header, "iterations", "results differ by"], lines
+    )
+
+
 def tables(rows: list[Row]) -> str:
     processors = "/".join(str(n) for n in dict.fromkeys(row["processors"] for row in rows))
-    parts = {"evaluate": evaluations, "fit": fits, "predict": predictions, "memory": memory}
+    parts = {
+        "evaluate": evaluations,
+        "fit": fits,
+        "predict": predictions,
+        "memory": memory,
+        "baseline": beside_baseline,
+    }
     sections = [section(rows) for part, section in parts.items() if of_part(rows, part)]
     return "\n".join([f"rio-uq and its peers on {processors} processors, float64\n", *sections])
 

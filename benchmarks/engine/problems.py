@@ -10,7 +10,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Problem:
-    """n rows of d features and one prediction, with residuals; an I/O kernel of two RBF terms; m inducing points."""
+    """n rows of d features and one prediction, with residuals; an I/O kernel of two RBF terms; m inducing points.
+
+    Without inducing points inference is exact.
+    """
 
     n: int
     d: int
@@ -19,7 +22,8 @@ class Problem:
 
     @property
     def name(self) -> str:
-        return f"n = {self.n:,}, d = {self.d}, m = {self.m}{', ARD' if self.ard else ''}"
+        points = f", m = {self.m}" if self.m else ""
+        return f"n = {self.n:,}, d = {self.d}{points}{', ARD' if self.ard else ''}"
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Rows (n, d + 1), residuals (n, 1), points (m, d + 1) and start values, the same at every call."""
@@ -41,3 +45,14 @@ class Problem:
         if not path.exists():
             np.savez(path, **self.arrays())
         return path
+
+
+EVALUATIONS = (
+    Problem(1_000, 8, 50),
+    Problem(36_584, 9, 50),
+    Problem(36_584, 9, 500),
+    Problem(42_800, 384, 50),
+    Problem(463_715, 90, 50),
+)
+FITS = (Problem(1_000, 8, 50), Problem(36_584, 9, 50))
+PREDICTIONS = (Problem(2_000, 9, 50), Problem(2_000, 9, 500))

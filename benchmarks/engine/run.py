@@ -3,7 +3,8 @@
 One evaluation of the bound and its gradient; a whole fit to the same bound; prediction of a million rows with standard
 deviations; peak memory of an evaluation. The roofline is the time of the bare BLAS and LAPACK calls and ``exp``s on
 arrays of the same shapes, in the same blocks and on the same threads, measured in the same run. Everybody takes turns,
-and the median counts: this is meant for machines that others use too. What is stored already is not measured again.
+and the median counts: this is meant for machines that others use too. With ``--baseline`` an earlier commit of rio-uq
+takes turns with this tree, see `benchmarks.engine.baseline`. What is stored already is not measured again.
 """
 
 from __future__ import annotations
@@ -20,25 +21,18 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.engine.baseline import WORKS, commit_of, compare
 from benchmarks.engine.ours import N_JOBS, Ours
-from benchmarks.engine.problems import Problem
+from benchmarks.engine.problems import EVALUATIONS, FITS, PREDICTIONS, Problem
 from benchmarks.engine.roofline import Roofline
 from lab.json_lines import Row, append_row, read_rows
 from lab.measuring import seconds_of
 from lab.peers.process import Peer, add_peers_python, check_peers_python
 from rio_uq.gp.backend.threads import single_blas_thread
 
-PARTS = ("evaluate", "fit", "predict", "memory")
+PARTS = ("evaluate", "fit", "predict", "memory", "baseline")
+PARTS_WITH_PEERS = ("evaluate", "fit", "predict")
 PEERS = ("GPflow SGPR", "GPflow SVGP", "GPyTorch SGPR")
-EVALUATIONS = (
-    Problem(1_000, 8, 50),
-    Problem(36_584, 9, 50),
-    Problem(36_584, 9, 500),
-    Problem(42_800, 384, 50),
-    Problem(463_715, 90, 50),
-)
-FITS = (Problem(1_000, 8, 50), Problem(36_584, 9, 50))
-PREDICTIONS = (Problem(2_000, 9, 50), Problem(2_000, 9, 500))
 MAX_ITER = 100
 
 
@@ -127,6 +121,12 @@ def tasks(options: argparse.Namespace, folder: Path) -> Iterator[tuple[Row, Call
         yield from (task("predict", problem, predictions, python, folder, n_rows=n_rows) for problem in PREDICTIONS)
     if "memory" in options.only:
         yield task("memory", problems[-1], memory)
+    if options.baseline and "baseline" in options.only:
+        commit = commit_of(options.baseline)
+        for work, sizes in WORKS.items():
+            for problem in sizes[: 1 if options.quick else None]:
+                varied = replace(problem, ard=problem.ard or options.ard)
+                yield task("baseline", varied, compare, folder, work=work, baseline=commit)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -135,11 +135,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--ard", action="store_true", help="one lengthscale for each feature")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="some of the parts")
+    parser.add_argument("--baseline", metavar="COMMIT", help="compare with the engine of that commit")
     add_peers_python(parser)
 
 
 def main(options: argparse.Namespace) -> None:
-    check_peers_python(options.peers_python)
+    if set(PARTS_WITH_PEERS) & set(options.only):
+        check_peers_python(options.peers_python)
     stored = [row["task"] for row in read_rows(options.results)]
     with tempfile.TemporaryDirectory() as folder:
         for task, measure in tasks(options, Path(folder)):

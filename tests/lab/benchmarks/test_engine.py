@@ -1,6 +1,7 @@
 """The engine's benchmark, but for what the peers do in it."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks import command
-from benchmarks.engine import run
+from benchmarks.engine import baseline, run
 from benchmarks.engine.ours import Ours
 from benchmarks.engine.problems import Problem
 
@@ -60,3 +61,58 @@ def test_memory_of_an_evaluation():
     sizes = [str(size) for size in (SMALL.n, SMALL.d, SMALL.m)]
     shown = subprocess.run([sys.executable, "-m", "benchmarks.engine.ours", *sizes], capture_output=True, text=True)
     assert float(shown.stdout) >= 0.0
+
+
+@pytest.fixture
+def has_git():
+    if not shutil.which("git") or not (baseline.REPOSITORY / ".git").exists():
+        pytest.skip("an earlier commit comes from a git repository")
+
+
+@pytest.mark.processes
+@pytest.mark.usefixtures("has_git")
+def test_a_commit_beside_itself(monkeypatch, tmp_path):
+    results, output = tmp_path / "result.jsonl", tmp_path / "page.md"
+    works = {"evaluate": (SMALL,), "fit": (Problem(30, 2, 0), SMALL), "predict 7 rows": (SMALL,)}
+    monkeypatch.setattr(run, "WORKS", works)
+    monkeypatch.setattr(baseline, "ROUNDS", (2, 2))
+    monkeypatch.setattr(baseline, "SECONDS_OF_TURN", 0.0)
+    command.main("engine", ["run", "--only", "baseline", "--baseline", "HEAD", "--results", str(results)])
+    rows = [json.loads(line) for line in results.read_text().splitlines()]
+    assert [row["task"]["work"] for row in rows] == ["evaluate", "fit", "fit", "predict 7 rows"]
+    assert {row["task"]["baseline"] for row in rows} == {rows[0]["present"].rstrip("+")}
+    for row in rows:
+        assert row["difference"] < 1e-9 or row["present"].endswith("+")
+        assert [len(seconds) for seconds in row["cpu_seconds"].values()] == [2, 2]
+    command.main("engine", ["page", "--results", str(results), "-o", str(output)])
+    lines = [line for line in output.read_text().splitlines() if line.startswith("| fit | n = 30, d = 2 |")]
+    assert len(lines) == 1
+
+
+@pytest.mark.usefixtures("has_git")
+def test_a_commit_that_git_does_not_know(tmp_path):
+    with pytest.raises(SystemExit, match="no-such-commit"):
+        command.main("engine", ["run", "--only", "baseline", "--baseline", "no-such-commit"])
+
+
+def test_the_ratio_is_the_median_of_rounds(tmp_path):
+    results, output = tmp_path / "result.jsonl", tmp_path / "page.md"
+    task = {"part": "baseline", "n": 60, "d": 3, "m": 5, "ard": True, "baseline": "b" * 40}
+    seconds = {"before": [1.0, 2.0, 4.0], "now": [1.5, 2.0, 4.4]}
+    measured = {"present": "c" * 40 + "+", "cpu_seconds": seconds, "difference": 2e-12, "n_iter": [20, 19]}
+    failed = {"present": "c" * 40, "error": "before: ImportError"}
+    rows = [
+        {"task": {**task, "work": work}, "processors": 2, **row} for work, row in {"fit": measured, "x": failed}.items()
+    ]
+    results.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command.main("engine", ["page", "--results", str(results), "-o", str(output)])
+    page = output.read_text()
+    names = "n = 60, d = 3, m = 5, ARD | bbbbbbb | ccccccc"
+    assert f"| fit | {names} | 2e+03 | 2e+03 | 1.10 | 1.05 to 1.30 | 20 / 19 | 2e-12 |" in page
+    assert f"| x | {names} | before: ImportError |" in page
+
+
+def test_results_are_compared_by_kind():
+    before = {"mean": [-2.0, 1.0], "std": [10.0, 20.0]}
+    assert baseline.largest_difference(before, {"mean": [-2.0, 1.0], "std": [10.0, 20.0]}) == 0.0
+    assert baseline.largest_difference(before, {"mean": [-2.0, 1.5], "std": [10.0, 21.0]}) == 0.25
