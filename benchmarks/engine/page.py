@@ -83,23 +83,33 @@ def memory(rows: list[Row]) -> str:
     )
 
 
-def beside_baseline(rows: list[Row]) -> str:
-    lines = []
+def comparison(task: Row, row: Row) -> list[str]:
+    """A line: processor seconds of both commits, the median of the ratios of neighbours and its spread over rounds."""
+    start = [task["work"], name_of(task)]
+    if "error" in row:
+        return [*start, row["error"], *[""] * 5]
+    before, now = (np.array(row["cpu_seconds"][side]) for side in ("before", "now"))
+    low, ratio, high = np.quantile(now / before, [0.25, 0.5, 0.75])
+    milliseconds = [f"{1e3 * np.median(seconds):.2f}" for seconds in (before, now)]
+    iterations = " / ".join(map(str, row["n_iter"]))
+    return [*start, *milliseconds, f"{ratio:.2f}", f"{low:.2f} to {high:.2f}", iterations, f"{row['difference']:.1g}"]
+
+
+def baselines(rows: list[Row]) -> str:
+    lines: dict[tuple[str, str], list[list[str]]] = {}
     for task, row in of_part(rows, "baseline"):
-        start = [task["work"], name_of(task), task["baseline"][:7], row["present"][:7]]
-        if "error" in row:
-            lines.append([*start, row["error"], *[""] * 5])
-            continue
-        before, now = (np.array(row["cpu_seconds"][side]) for side in ("before", "now"))
-        low, ratio, high = np.quantile(now / before, [0.25, 0.5, 0.75])
-        milliseconds = [f"{1e3 * np.median(seconds):.3g}" for seconds in (before, now)]
-        iterations = " / ".join(map(str, row["n_iter"]))
-        spread = f"{low:.2f} to {high:.2f}"
-        lines.append([*start, *milliseconds, f"{ratio:.2f}", spread, iterations, f"{row['difference']:.1g}"])
-    header = ["work", "problem", "before", "now", "before, ms", "now, ms", "now / before", "middle half of rounds"]
-    return "## Beside an earlier commit, in processor seconds\n\n" + markdown_table(
-        [*header, "iterations", "results differ by"], lines
+        lines.setdefault((task["baseline"], row["present"]), []).append(comparison(task, row))
+    header = ["work", "problem", "before, ms", "now, ms", "now / before", "middle half of rounds"]
+    header += ["iterations", "results differ by"]
+    return "## Beside an earlier commit\n\n" + "\n".join(
+        f"Processor seconds of {short(present)} (now) and {short(baseline)} (before)\n\n"
+        + markdown_table(header, of_pair)
+        for (baseline, present), of_pair in lines.items()
     )
+
+
+def short(commit: str) -> str:
+    return f"`{commit[:7]}`" + (" with changes" if commit.endswith("+") else "")
 
 
 def tables(rows: list[Row]) -> str:
@@ -109,7 +119,7 @@ def tables(rows: list[Row]) -> str:
         "fit": fits,
         "predict": predictions,
         "memory": memory,
-        "baseline": beside_baseline,
+        "baseline": baselines,
     }
     sections = [section(rows) for part, section in parts.items() if of_part(rows, part)]
     return "\n".join([f"rio-uq and its peers on {processors} processors, float64\n", *sections])
