@@ -60,8 +60,9 @@ def commit_of(name: str) -> str:
 
 
 def present_commit() -> str:
-    """The commit of this tree; a plus sign says that the sources have changed since."""
-    return commit_of("HEAD") + ("+" if git("status", "--porcelain", "--", "src") else "")
+    """The last commit that changed the sources of this tree; a plus sign says that they have changed since."""
+    last = git("log", "-1", "--format=%H", "--", "src").decode().strip()
+    return last + ("+" if git("status", "--porcelain", "--", "src") else "")
 
 
 def unpacked(commit: str, folder: Path) -> Path:

@@ -80,7 +80,7 @@ def test_a_commit_beside_itself(monkeypatch, tmp_path):
     command.main("engine", ["run", "--only", "baseline", "--baseline", "HEAD", "--results", str(results)])
     rows = [json.loads(line) for line in results.read_text().splitlines()]
     assert [row["task"]["work"] for row in rows] == ["evaluate", "fit", "fit", "predict 7 rows"]
-    assert {row["task"]["baseline"] for row in rows} == {rows[0]["present"].rstrip("+")}
+    assert {row["task"]["baseline"] for row in rows} == {baseline.commit_of("HEAD")}
     for row in rows:
         assert row["difference"] < 1e-9 or row["present"].endswith("+")
         assert [len(seconds) for seconds in row["cpu_seconds"].values()] == [2, 2]
