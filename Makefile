@@ -1,7 +1,8 @@
 # make demo   the main job: a neural network on real data, before and after RIO (DATA=my.csv TARGET=price for your own)
 # make paper  the paper's experiments in a version that ends within an hour (RIO_UQ_DATA names the folder of the data)
 # make bench  the engine, whole fits on the UCI data (RIO_UQ_DATA names their folder), and growth, beside GPflow and GPyTorch
-# make bench-defaults  error bars of models as people have them, by the defaults alone (RIO_UQ_DATA names the folder of the data)
+# make bench-defaults  error bars of models as people have them, by the defaults alone, beside MAPIE (RUNS=2 JOBS=2;
+#             RIO_UQ_DATA names the folder of the data); resumable
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
 # make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
 # make bench-shift  error bars of shifted rows and attacked inputs (RIO_UQ_DATA names the folder of the data)
@@ -70,7 +71,7 @@ test-slow: $(VENV)/installed-test
 	$(PYTEST) -m slow
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(QUALITY) demo-output build dist docs/_figures docs/api docs/gallery docs/sg_execution_times.rst .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(QUALITY) $(DEFAULTS) demo-output build dist docs/_figures docs/api docs/gallery docs/sg_execution_times.rst .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 PEERS := .venv-peers
 $(PEERS)/installed: lab/peers/requirements.txt
@@ -101,11 +102,6 @@ bench-shift: $(VENV)/installed-experiments
 	$(BIN)/python -m benchmarks.shift run
 	$(BIN)/python -m benchmarks.shift page
 
-bench-defaults: export OMP_NUM_THREADS = 1
-bench-defaults: $(VENV)/installed-experiments
-	$(BIN)/python -m benchmarks.defaults run
-	$(BIN)/python -m benchmarks.defaults page
-
 bench-levers: export OMP_NUM_THREADS = 1
 bench-levers: $(VENV)/installed-experiments
 	$(BIN)/python -m benchmarks.levers run
@@ -114,12 +110,18 @@ bench-levers: $(VENV)/installed-experiments
 QUALITY := .venv-quality
 RUNS ?= 5
 JOBS ?= 2
-$(QUALITY)/installed: benchmarks/quality/requirements.txt
-	test -x $(QUALITY)/bin/python || $(PYTHON) -m venv $(QUALITY)
-	$(QUALITY)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
-	$(QUALITY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+DEFAULTS := .venv-defaults
+.venv-%/installed: benchmarks/%/requirements.txt
+	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
 bench-quality: $(QUALITY)/installed
 	$(QUALITY)/bin/python -m benchmarks.quality run --runs $(RUNS) --jobs $(JOBS)
 	$(QUALITY)/bin/python -m benchmarks.quality page
+
+bench-defaults: export OMP_NUM_THREADS = 1
+bench-defaults: $(DEFAULTS)/installed
+	$(DEFAULTS)/bin/python -m benchmarks.defaults run --runs $(RUNS) --jobs $(JOBS)
+	$(DEFAULTS)/bin/python -m benchmarks.defaults page
