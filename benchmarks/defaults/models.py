@@ -76,7 +76,7 @@ def _catboost(X: Any, seed: int) -> Any:
     options = {"verbose": 0, "thread_count": 1, "allow_writing_files": False, "random_seed": seed}
     if not is_frame(X):
         return CatBoostRegressor(**options)
-    categories = list(X.select_dtypes("category").columns)
+    categories = tuple(X.select_dtypes("category").columns)  # with a list it cannot be cloned: catboost issue 3078
     return make_pipeline(FunctionTransformer(_named_missing), CatBoostRegressor(cat_features=categories, **options))
 
 
