@@ -3,7 +3,8 @@
 # make bench  the engine, whole fits on the UCI data (RIO_UQ_DATA names their folder), and growth, beside GPflow and GPyTorch
 # make bench-engine  single evaluations, fits and predictions beside GPflow and GPyTorch, and with BASELINE=<commit> beside that
 #             commit of rio-uq
-# make bench-defaults  error bars of models as people have them, by the defaults alone (RIO_UQ_DATA names the folder of the data)
+# make bench-defaults  error bars of models as people have them, by the defaults alone, beside MAPIE (RUNS=2 JOBS=2;
+#             RIO_UQ_DATA names the folder of the data); resumable
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
 # make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
 # make bench-shift  error bars of shifted rows and attacked inputs (RIO_UQ_DATA names the folder of the data)
@@ -72,7 +73,7 @@ test-slow: $(VENV)/installed-test
 	$(PYTEST) -m slow
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(QUALITY) demo-output build dist docs/_figures docs/api docs/gallery docs/sg_execution_times.rst .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(QUALITY) $(DEFAULTS) demo-output build dist docs/_figures docs/api docs/gallery docs/sg_execution_times.rst .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 PEERS := .venv-peers
 $(PEERS)/installed: lab/peers/requirements.txt
@@ -103,11 +104,6 @@ bench-shift: $(VENV)/installed-experiments
 	$(BIN)/python -m benchmarks.shift run
 	$(BIN)/python -m benchmarks.shift page
 
-bench-defaults: export OMP_NUM_THREADS = 1
-bench-defaults: $(VENV)/installed-experiments
-	$(BIN)/python -m benchmarks.defaults run
-	$(BIN)/python -m benchmarks.defaults page
-
 bench-levers: export OMP_NUM_THREADS = 1
 bench-levers: $(VENV)/installed-experiments
 	$(BIN)/python -m benchmarks.levers run
@@ -116,12 +112,18 @@ bench-levers: $(VENV)/installed-experiments
 QUALITY := .venv-quality
 RUNS ?= 5
 JOBS ?= 2
-$(QUALITY)/installed: benchmarks/quality/requirements.txt
-	test -x $(QUALITY)/bin/python || $(PYTHON) -m venv $(QUALITY)
-	$(QUALITY)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
-	$(QUALITY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+DEFAULTS := .venv-defaults
+.venv-%/installed: benchmarks/%/requirements.txt
+	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
 bench-quality: $(QUALITY)/installed
 	$(QUALITY)/bin/python -m benchmarks.quality run --runs $(RUNS) --jobs $(JOBS)
 	$(QUALITY)/bin/python -m benchmarks.quality page
+
+bench-defaults: export OMP_NUM_THREADS = 1
+bench-defaults: $(DEFAULTS)/installed
+	$(DEFAULTS)/bin/python -m benchmarks.defaults run --runs $(RUNS) --jobs $(JOBS)
+	$(DEFAULTS)/bin/python -m benchmarks.defaults page

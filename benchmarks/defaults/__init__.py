@@ -1,1 +1,10 @@
-"""The README's three lines, nothing else, for models as people have them: do error bars hold?"""
+"""The README's three lines, nothing else, for models as people have them: do error bars hold?
+
+    python -m benchmarks.defaults run --runs 5 --jobs 2
+    python -m benchmarks.defaults page
+
+Everything runs in one virtual environment, that of requirements.txt with rio-uq on the path. RIO_UQ_DATA names the
+folder of the UCI files and of the flights; the prices are those of a package.
+"""
+
+RESULTS = "result.csv"

@@ -3,69 +3,194 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.command import stored_rows
-from benchmarks.defaults.run import CASES, LEVELS
-from lab.markdown import markdown_table, write_tables
-
-MATTERS = 1.1
-"""A model memorises if residuals of new rows are this much larger than those of its training rows."""
+from benchmarks.defaults.measures import CASES, COVERAGES, LEVELS, PEERS
+from benchmarks.defaults.models import ALL
+from benchmarks.defaults.run import applies, store_of
+from benchmarks.defaults.statistics import FIT, deviations, duels, harmed, of_rio, with_ratio
+from benchmarks.defaults.tables import TABLES
+from benchmarks.defaults.targets import MATTERS, SIGNIFICANCE, decisions, targets
+from lab.markdown import bold, markdown_table, write_tables
 
 TITLE = "# Error bars of whoever just follows the README\n\n"
-SAFE = {"seen": ("out-of-fold", "out-of-bag"), "half": ("out-of-fold", "out-of-bag"), "new": ("in-sample",)}
-"""Residuals that are right in each case."""
+BEFORE = Path(__file__).parent / "before.csv.gz"
+N_WORST = 10
+NAMES = {"table": "case", "dataset": "data set", "method": "model"}
 
-EXPLAINED = f"""Where residuals of new rows are {MATTERS} times those of training rows or more, root mean squared: seen
-and half-seen rows need out-of-fold or out-of-bag residuals, and new rows the model's own. Out-of-fold residuals of new
-rows are safe too, if somewhat large.
+DECISION = f"""Where residuals of unseen rows are {MATTERS} times those of rows that the model has seen or more, root
+mean squared, by five folds: seen and half-seen rows need out-of-fold or out-of-bag residuals, and new rows the model's
+own. Out-of-fold residuals of new rows are safe too, if somewhat large.
+"""
+
+COVERAGE = """Mean over pairs of data set and model, and in brackets the mean of the absolute values. The RMSE ratio is
+that of RIO over that of the model, a geometric mean.
+"""
+
+PEER = """The score is the CRPS from the median and the bounds of the six intervals alone, for RIO and for MAPIE alike;
+CV+ and CQR are given the rows and the unfitted model of "seen". The ratio is RIO's score over MAPIE's, a geometric
+mean, and won are pairs of data set and model with a ratio below 1. Models without a form for quantiles stand beside the
+CQR of histogram boosting. Seconds are those of the processor, in the median: of RIO from the fitted model on, of the
+others from nothing.
+"""
+
+TESTED = """Mean of the logarithm of the RMSE ratio over splits, above 1.005: a one-sided t-test with the variance of
+Nadeau and Bengio (2003) for splits that overlap, and p-values by Holm's method over all pairs in all cases.
 """
 
 
-def deviations(frame: pd.DataFrame) -> pd.DataFrame:
-    """Coverage less its level, in points, a column for each level."""
-    coverage = pd.DataFrame(frame["coverage"].tolist(), index=frame.index)
-    return 100.0 * (coverage - [float(level) for level in coverage.columns])
+def of_groups(rows: pd.DataFrame, by: str) -> str:
+    """Deviations, RMSE ratio and NLPD of each group, and of all."""
+    rio = with_ratio(of_rio(rows))
+    points = deviations(rio)
+    means = rio.groupby(FIT, sort=False)[["ratio", "nlpd"]].mean()
+    groups = [(str(name), part) for name, part in points.groupby(by, sort=False)]
+    lines = [_coverage_line(name, part, means) for name, part in [*groups, ("all", points)]]
+    if by == "table":
+        others = deviations(rows[rows["table"].isin(PEERS)])
+        lines += [_coverage_line(f"MAPIE {name}", part) for name, part in others.groupby("table", sort=False)]
+    return markdown_table([NAMES[by], *(f"{100 * level:g} %" for level in LEVELS), "RMSE ratio", "NLPD"], lines)
 
 
-def coverage_table(frame: pd.DataFrame, by: str) -> str:
-    points = deviations(frame)
+def _coverage_line(name: str, points: pd.DataFrame, means: pd.DataFrame | None = None) -> list[str]:
+    cells = [f"{points[level].mean():+.1f} ({points[level].abs().mean():.1f})" for level in COVERAGES]
+    if means is None:
+        return [name, *cells, "", ""]
+    part = means.loc[points.index]
+    return [name, *cells, f"{np.exp(part['ratio'].mean()):.3f}", f"{part['nlpd'].mean():.2f}"]
+
+
+def peer_table(rows: pd.DataFrame, by: str) -> str:
+    """RIO's score over those of MAPIE, and the time of each."""
+    against = {peer: duels(rows, peer) for peer in PEERS}
+    seconds = {name: rows[rows["table"] == name] for name in ("seen", *PEERS)}
+    names = [*dict.fromkeys(against["CV+"][by]), "all"]
     lines = []
-    for name, part in points.groupby(frame[by], sort=False):
-        ratio = np.log(frame.loc[part.index, "rmse"] / frame.loc[part.index, "model_rmse"]).mean()
-        lines.append([str(name), *(f"{value:+.1f}" for value in part.mean()), f"{np.exp(ratio):.3f}"])
-    lines.append(["all, mean", *(f"{value:+.1f}" for value in points.mean()), ""])
-    lines.append(["all, mean absolute", *(f"{value:.1f}" for value in points.abs().mean()), ""])
-    return markdown_table([by, *(f"{100 * level:g} %" for level in LEVELS), "RMSE, RIO / model"], lines)
+    for name in names:
+        line = [name]
+        for duel in against.values():
+            ratio = (duel if name == "all" else duel[duel[by] == name])["ratio"]
+            line += (
+                [f"{np.exp(ratio.mean()):.3f}", f"{(ratio < 0.0).sum()} of {len(ratio)}"] if len(ratio) else ["", ""]
+            )
+        for part in seconds.values():
+            values = (part if name == "all" else part[part[by] == name])["seconds"]
+            line.append(f"{values.median():.1f}" if len(values) else "")
+        lines.append(line)
+    header = ["RIO / CV+", "won", "RIO / CQR", "won", "seconds of RIO", "of CV+", "of CQR"]
+    return markdown_table([NAMES[by], *header], lines)
 
 
-def decision_table(frame: pd.DataFrame) -> str:
+def decision_table(rows: pd.DataFrame) -> str:
     """How often residuals are those of unseen rows, where it matters."""
-    matters = frame[frame["memorised"] >= MATTERS]
+    fits = decisions(rows)
     lines = []
     for case in CASES:
-        part = matters[matters["case"] == case]
-        is_right = part["kind"].isin(SAFE[case])
-        wrong = ", ".join(sorted({f"{row.model} on {row.dataset}" for row in part[~is_right].itertuples()}))
-        lines.append([case, str(len(part)), f"{100 * is_right.mean():.1f} %" if len(part) else "", wrong])
-    return markdown_table(["the model was trained on", "fits", "right", "wrong"], lines)
+        part = fits[fits["table"] == case]
+        if not len(part):
+            continue
+        wrong = part[~part["right"]].groupby("method", sort=False)["dataset"].unique()
+        listed = "; ".join(f"{model} on {', '.join(datasets)}" for model, datasets in wrong.items())
+        shares = [f"{100 * part[name].mean():.1f} %" for name in ("right", "safe")]
+        lines.append([case, str(len(part)), *shares, listed])
+    return markdown_table(["the model was trained on", "fits", "right", "safe", "not right"], lines)
+
+
+def worst_table(rows: pd.DataFrame, by: str) -> str:
+    """The pairs in their cases that are furthest off at 95 %, or with the largest RMSE ratio; means over runs."""
+    rio = with_ratio(of_rio(rows))
+    means = rio.groupby(FIT, sort=False)[[*COVERAGES, "ratio", "n", "n_test"]].mean()
+    order = (means["coverage_95"] - 0.95).abs() if by == "coverage" else means["ratio"]
+    lines = []
+    for key in order.sort_values(ascending=False).index[:N_WORST]:
+        line = means.loc[key]
+        cells = [f"{100 * line[f'coverage_{level}']:.1f}" for level in (68, 90, 95)]
+        sizes = [f"{line[name]:.0f}" for name in ("n", "n_test")]
+        lines.append([key[1], key[2], key[0], *sizes, *cells, f"{np.exp(line['ratio']):.3f}"])
+    return markdown_table(
+        ["data set", "model", "case", "rows", "test rows", "68 %", "90 %", "95 %", "RMSE ratio"], lines
+    )
+
+
+def harm_table(tested: pd.DataFrame) -> str:
+    above = tested[tested["p"] < SIGNIFICANCE].sort_values("p")
+    if not len(above):
+        return f"None of {len(tested)} is above by this test.\n"
+    lines = [
+        [line.dataset, line.method, line.table, str(line.runs), f"{np.exp(line.ratio):.3f}", f"{line.p:.2g}"]
+        for line in above.itertuples()
+    ]
+    return markdown_table(["data set", "model", "case", "splits", "RMSE ratio", "p"], lines)
+
+
+def target_table(rows: pd.DataFrame, before: pd.DataFrame | None) -> str:
+    lines = [
+        [target.what, target.target, target.reached, "yes" if target.is_reached else bold("no")]
+        for target in targets(rows, before)
+    ]
+    return markdown_table(["what", "target", "reached", ""], lines)
+
+
+def counts(rows: pd.DataFrame) -> str:
+    """How many fits there are, and which are missing of all that the runs would have."""
+    n_runs = rows["run"].nunique()
+    rio = of_rio(rows)
+    stored = set(zip(rows["table"], rows["dataset"], rows["run"], rows["method"], strict=True))
+    missing = [
+        f"{model} on {dataset} ({table}, run {run})"
+        for run in range(int(rows["run"].max()) + 1)
+        for dataset in rows["dataset"].unique()
+        for table in (*CASES, *PEERS)
+        for model in rows["method"].unique()
+        if applies(table, model) and (table, dataset, run, model) not in stored
+    ]
+    text = (
+        f"{len(rio)} fits of RIO: {rio['dataset'].nunique()} data sets, {rio['method'].nunique()} models, {n_runs} "
+        f"split{'s' if n_runs > 1 else ''}; {rio['seconds'].median():.1f} processor seconds in the median.\n"
+    )
+    if missing:
+        listed = "; ".join(missing[:N_WORST]) + ("; …" if len(missing) > N_WORST else "")
+        text += f"\n{len(missing)} fits could not be had or were left out: {listed}.\n"
+    return text
+
+
+def in_order(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows in the order of cases, data sets and models."""
+    places = [{name: i for i, name in enumerate(names)} for names in ((*CASES, *PEERS), TABLES, ALL)]
+    columns = [rows[name].map(place) for name, place in zip(FIT, places, strict=True)]
+    return rows.iloc[np.lexsort([rows["run"], *columns[::-1]])]
 
 
 def main(options: argparse.Namespace) -> None:
-    frame = pd.DataFrame(stored_rows(options.results))
-    n_runs = frame["run"].nunique()
-    counts = f"{len(frame)} fits: {frame['dataset'].nunique()} data sets, {frame['model'].nunique()} models"
-    seconds = f"{frame['seconds'].median():.1f} processor seconds in the median"
+    store = store_of(options.results)
+    rows = store.read_or_unpack()
+    if not len(rows):
+        sys.exit(f"there are no measurements in {options.results}: make them with `run`")
+    rows = in_order(rows)
+    before = pd.read_csv(options.before) if options.before.exists() else None
     tables = [
-        f"{counts}, {n_runs} split{'s' if n_runs > 1 else ''}; {seconds}.\n",
+        counts(rows),
+        "## Targets\n",
+        target_table(rows, before),
         "## Coverage less its level, in points\n",
-        coverage_table(frame, "case"),
-        coverage_table(frame, "model"),
-        coverage_table(frame, "dataset"),
-        "## Residuals of unseen rows\n",
-        EXPLAINED,
-        decision_table(frame),
+        COVERAGE,
     ]
+    tables += [of_groups(rows, by) for by in FIT]
+    tables += ["## The worst\n", "By coverage at 95 %:\n", worst_table(rows, "coverage")]
+    tables += ["By the RMSE ratio:\n", worst_table(rows, "ratio")]
+    if "CV+" in set(rows["table"]):
+        tables += ["## Beside MAPIE\n", PEER, peer_table(rows, "method"), peer_table(rows, "dataset")]
+        tables += ["## Residuals of unseen rows\n", DECISION, decision_table(rows)]
+    if len(tested := harmed(rows)):
+        tables += ["## Worse predictions than the model's\n", TESTED, harm_table(tested)]
     write_tables(options.output, "\n".join(tables), command="benchmarks.defaults page", title=TITLE)
+    if options.results.exists():
+        store.pack()
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--before", type=Path, default=BEFORE, help="measurements of the version before (%(default)s)")

@@ -1,27 +1,33 @@
-"""Fit RIO as it comes to models as they come; what is stored is left out.
+"""Fit RIO as it comes to models as they come, and MAPIE to the same models; goes on where it was interrupted.
 
 Of each split, a third of the rows (1,000 at most) is given to RIO. The model was trained on the same rows ("seen"), on
-as many others ("new"), or on half of each ("half"); what is left are test rows, 2,000 at most.
+as many others ("new"), or on half of each ("half"); what is left are test rows, 2,000 at most. MAPIE is given the rows
+and the unfitted model of the first case.
 """
 
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 import time
+import traceback
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.defaults.models import MODELS
-from lab.datasets import DATASETS
-from lab.json_lines import Row, append_row, read_rows
-from lab.options import at_least_one, names_among, usable_datasets
+from benchmarks.defaults import peers
+from benchmarks.defaults.measures import CASES, PEERS, QUANTILES, Row, of_quantiles, root_mean_square, row
+from benchmarks.defaults.models import FUNCTION, MODELS, as_function
+from benchmarks.defaults.tables import TABLES, rows_of_table
+from lab.datasets import DataNotFoundError
+from lab.options import at_least_one, names_among
+from lab.store import Store
+from lab.tasks import Task, open_tasks, run_tasks
 from rio_uq import RIORegressor, metrics
 
-CASES = ("seen", "new", "half")
-LEVELS = (0.5, 0.68, 0.8, 0.9, 0.95, 0.99)
 MOST_ROWS, MOST_TEST_ROWS = 1000, 2000
 
 
@@ -34,49 +40,99 @@ def rows_of(n: int, case: str, run: int) -> tuple[np.ndarray, np.ndarray, np.nda
     return {"seen": given, "new": others, "half": half}[case], given, test
 
 
-def measure(make: Any, X: np.ndarray, y: np.ndarray, case: str, run: int) -> Row:
+def measure(name: str, X: Any, y: np.ndarray, case: str, run: int) -> dict[str, Any]:
+    """RIO with its defaults on one of `MODELS`; of a function it is said that rows are new."""
     trained, given, test = rows_of(len(y), case, run)
+    X_trained, X_given, X_test = (rows_of_table(X, rows) for rows in (trained, given, test))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = make(run).fit(X[trained], y[trained])
+        model = MODELS[name](X, run).fit(X_trained, y[trained])
+        said = {"held_out": True} if name == FUNCTION else {}
         began = time.process_time()
-        rio = RIORegressor(model, random_state=run, n_jobs=1).fit(X[given], y[given])
+        rio = RIORegressor(as_function(model) if said else model, random_state=run, n_jobs=1)
+        quantiles = rio.fit(X_given, y[given], **said).predict_quantiles(X_test, quantiles=QUANTILES)
         seconds = time.process_time() - began
-    distribution = rio.predict_dist(X[test])
-    covered = [float(np.mean((low <= y[test]) & (y[test] <= high))) for low, high in map(distribution.interval, LEVELS)]
-    own, new = y[trained] - model.predict(X[trained]), y[test] - model.predict(X[test])
-    return {
-        "n": len(given),
-        "n_test": len(test),
+        distribution, mean = rio.predict_dist(X_test), rio.predict(X_test)
+        own, new = (y[rows] - np.ravel(model.predict(rows_of_table(X, rows))) for rows in (trained, test))
+    return of_quantiles(y[test], quantiles) | {
+        "rmse": metrics.rmse(y[test], mean),
+        "crps": metrics.crps(y[test], distribution),
+        "nlpd": metrics.nlpd(y[test], distribution),
+        "model_rmse": root_mean_square(new),
+        "training_rmse": root_mean_square(own),
         "kind": rio.residuals_.kind,
         "rows": rio.residuals_.rows,
-        "memorised": float(np.sqrt(np.mean(new**2) / max(np.mean(own**2), 1e-300))),
-        "coverage": dict(zip(map(str, LEVELS), covered, strict=True)),
-        "rmse": metrics.rmse(y[test], rio.predict(X[test])),
-        "model_rmse": float(np.sqrt(np.mean(new**2))),
-        "nlpd": metrics.nlpd(y[test], distribution),
-        "crps": metrics.crps(y[test], distribution),
         "seconds": seconds,
     }
 
 
+def applies(table: str, model: str) -> bool:
+    """Nobody can say of a function which rows it has seen, and MAPIE cannot fit one."""
+    return table == "new" if model == FUNCTION else peers.applies(table, model)
+
+
+def store_of(path: Path) -> Store:
+    return Store(path, Row)
+
+
+def missing_tasks(datasets: list[str], models: list[str], tables: list[str], n_runs: int, path: Path) -> list[Task]:
+    """The tasks without a row; the first runs of all data sets come first."""
+    tasks = [
+        task
+        for table in tables
+        for task in open_tasks(table, datasets, n_runs, [m for m in models if applies(table, m)], store_of(path))
+    ]
+    return sorted(tasks, key=lambda task: (task.run, datasets.index(task.dataset)))
+
+
+def work(task: Task, path: Path) -> None:
+    """One task, in a process of its own. A model that fails is told of and leaves no row: the others go on."""
+    X, y = TABLES[task.dataset]()
+    _, given, test = rows_of(len(y), "seen", task.run)
+    split = (rows_of_table(X, given), y[given], rows_of_table(X, test), y[test])
+    logging.disable(logging.INFO)  # MAPIE has a line for each pair of quantiles that cross
+    for model in task.methods:
+        try:
+            if task.table in CASES:
+                measured = measure(model, X, y, task.table, task.run)
+            else:
+                measured = peers.measure(task.table, model, split, task.run)
+        except Exception:
+            print(f"{task.table}: {model} failed on {task.dataset}, run {task.run}", file=sys.stderr)
+            traceback.print_exc()
+            continue
+        key = {"table": task.table, "dataset": task.dataset, "run": task.run, "method": model}
+        store_of(path).append(row(**key, n=len(given), n_test=len(test), n_all=len(y), **measured))
+
+
+def usable(names: list[str]) -> list[str]:
+    """The data sets that are there; tells of the others, and exits if none is."""
+    found = []
+    for name in names:
+        try:
+            TABLES[name]()
+            found.append(name)
+        except DataNotFoundError as error:
+            print(f"left out: {error}", file=sys.stderr)
+    return found or sys.exit("there are no data to run on")
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
-    small = ["yacht", "ENB/h", "CCS", "airfoil", "wine/r"]
-    named = {"type": names_among(DATASETS), "default": small}
-    parser.add_argument("--datasets", **named, help=f"names separated by commas (default: {', '.join(small)})")
-    parser.add_argument("--models", type=names_among(MODELS), default=list(MODELS), help="(default: all)")
+    for option, choices in (("datasets", TABLES), ("models", MODELS), ("tables", (*CASES, *PEERS))):
+        named = {"type": names_among(choices), "default": list(choices)}
+        parser.add_argument(f"--{option}", **named, help=f"names with commas, among {', '.join(choices)} (all)")
     parser.add_argument("--runs", type=at_least_one, default=1, help="number of random splits (default: %(default)s)")
+    parser.add_argument("--jobs", type=at_least_one, default=1, help="processes side by side (default: %(default)s)")
 
 
 def main(options: argparse.Namespace) -> None:
-    stored = {(row["dataset"], row["model"], row["case"], row["run"]) for row in read_rows(options.results)}
-    for run in range(options.runs):
-        for dataset in usable_datasets(options.datasets):
-            X, y = DATASETS[dataset].load()
-            for model in options.models:
-                for case in CASES:
-                    key = {"dataset": dataset, "model": model, "case": case, "run": run}
-                    if tuple(key.values()) in stored:
-                        continue
-                    append_row(options.results, {**key, **measure(MODELS[model], X, y, case, run)})
-            print(f"{dataset}, run {run}", file=sys.stderr, flush=True)
+    datasets = usable(options.datasets)
+
+    def still_missing() -> list[Task]:
+        return missing_tasks(datasets, options.models, options.tables, options.runs, options.results)
+
+    tasks = still_missing()
+    print(f"{sum(len(task.methods) for task in tasks)} fits are missing in {options.results}", file=sys.stderr)
+    run_tasks(tasks, options.jobs, options.results, work)
+    if failed := sum(len(task.methods) for task in still_missing()):
+        sys.exit(f"{failed} fits could not be had, for the reasons above: the same command tries them again")

