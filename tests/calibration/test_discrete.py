@@ -75,6 +75,26 @@ def test_counts_of_rare_events(method, rng):
 
 
 @conformal
+def test_groups_of_discrete_outcomes(method, rng):
+    """Each group has values and predictions of its own, and its level."""
+    covered = {"few": [], "many": []}
+    for _ in range(150):
+        groups = rng.permutation(np.repeat(["few", "many"], [40, 150]))
+        y = np.where(groups == "few", rng.choice([0.0, 41.0], size=190), 0.1 * rng.poisson(3.0, size=190))[:, None]
+        mean, std = np.where(groups == "few", 17.3, 0.31)[:, None], np.where(groups == "few", 20.1, 0.17)[:, None]
+        old = np.arange(190) < 140
+        calibration = fit_calibration(y[old], mean[old], std[old], method=method, groups=groups[old])
+        member = calibration.members(groups[~old], 50)
+        dist = CalibratedDistribution(mean[~old, 0], std[~old, 0], calibration, member)
+        lower, upper = dist.interval(0.8)
+        inside = (lower <= y[~old, 0]) & (y[~old, 0] <= upper)
+        for name, shares in covered.items():
+            shares.extend(inside[groups[~old] == name])
+    for shares in covered.values():
+        assert np.mean(shares) >= 0.8 - 4 * 0.4 / np.sqrt(len(shares))
+
+
+@conformal
 def test_the_distribution_function_counts_ties(method, rng):
     y = rng.choice([0.0, 0.1, 41.3], size=(99, 1))
     mean, std = np.full_like(y, 7.1), np.full_like(y, 3.3)

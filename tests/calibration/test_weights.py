@@ -189,6 +189,20 @@ def test_weights_are_stored(method, by_group, fitted, tmp_path):
     assert other.calibration_.n_effective == rio.calibration_.n_effective
 
 
+def test_graphs_have_the_same_ends(fitted):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    from rio_uq.onnx import export
+
+    rio, data = copy(fitted[0]), fitted[1]
+    rio.calibrate(*data["fresh"], X_new=data["new"][0])
+    X = data["test"][0][:9]
+    y_pred = rio.estimator_.predict(X)
+    session = onnxruntime.InferenceSession(export(rio, levels=[0.9]).SerializeToString())
+    lower, upper = session.run(["lower_0.9", "upper_0.9"], {"X": X, "y_pred": y_pred[:, None]})
+    expected = rio.predict_interval(X, confidence_level=0.9)
+    np.testing.assert_allclose(np.column_stack([lower, upper]), expected, rtol=1e-9)
+
+
 def test_several_outputs_share_their_weights(fitted):
     data = fitted[1]
     X, y = data["train"]
