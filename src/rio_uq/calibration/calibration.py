@@ -35,7 +35,7 @@ FEW_ROWS = 50.0
 """An effective number of rows below which weights deserve a warning."""
 
 WIDENING = 32.0 * float(np.finfo(float).eps)
-"""Rounding: mean + ((y − mean)/std) std falls short of y by a few units in the last place for about every second row.
+"""Rounding: mean + ((y − mean)/std) std falls short of y by a few units in the last place, for some means and stds.
 Where outcomes are discrete, so that a new one is the end of the interval itself, it would be outside.
 """
 
