@@ -127,6 +127,7 @@ def test_coverage_under_covariate_shift(shift, n_columns):
 
 @pytest.mark.slow
 @pytest.mark.no_cover
+@pytest.mark.filterwarnings("ignore:the 300 calibration rows count as")  # in a draw or two
 @conformal
 @pytest.mark.parametrize("kind", [stats.norm, stats.t(3), stats.expon(-1)], ids=["normal", "heavy", "skewed"])
 @pytest.mark.parametrize(("shift", "n_columns"), [([1.0], 1), ([0.7, 0.7], 5), ([], 4)], ids=["one", "five", "none"])
