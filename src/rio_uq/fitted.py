@@ -68,11 +68,15 @@ class LeaveOneOut(NamedTuple):
         The GP's own standard deviation of the outcome, before its distribution's shape and calibration come in.
     z : array
         (y − mean)/std: of about unit variance if error bars are right.
+    weight : (n,) array
+        How much each row says of rows to come: its ``sample_weight``, and 0 for rows that the model has seen where
+        others are held out.
     """
 
     mean: Array
     std: Array
     z: Array
+    weight: Array
 
 
 class ErrorBars(NamedTuple):
@@ -273,14 +277,15 @@ class Fitted:
         scores = self.scores.quantiles(probabilities)[self.scores.members(inputs.groups, len(inputs.y_pred))]
         mean, std = self.mean_and_std(inputs, n_jobs)
         new_axes = (..., *[None] * probabilities.ndim)
-        return self.shaped(mean[new_axes] + scores * std[new_axes])
+        return self.shaped(self.scores.outcomes(mean[new_axes], std[new_axes], scores, probabilities))
 
     def error_bars(self, inputs: Inputs, n_jobs: int, *, level: float, include_noise: bool = True) -> ErrorBars:
         """All of it at once; intervals include noise in any case."""
         members = self.scores.members(inputs.groups, len(inputs.y_pred))
-        scores = self.scores.quantiles(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]))[members]
+        ends = np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])
+        scores = self.scores.quantiles(ends)[members]
         mean, std = self.mean_and_std(inputs, n_jobs)
-        lower, upper = (mean + scores[..., end] * std for end in (0, 1))
+        lower, upper = (self.scores.outcomes(mean, std, scores[..., end], ends[end]) for end in (0, 1))
         if not include_noise:
             std = self.mean_and_std(inputs, n_jobs, include_noise=False)[1]
         return ErrorBars(mean, self.std_factor(inputs) * std, lower, upper)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples, validate_data
 
-from rio_uq._base.array import Array
+from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_held_out, check_target, check_weight
 from rio_uq.calibration.shape import fit_shape
 from rio_uq.features.extractors import Extractor, extractor
@@ -25,13 +25,16 @@ from rio_uq.fitted import Fitted, LeaveOneOut, model_predictions
 from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.problem import Problem
-from rio_uq.gp.residual import KernelChoice, LeftOut, fit_residual_gp
+from rio_uq.gp.residual import KernelChoice, LeftOut, TrainedGP, fit_residual_gp
 from rio_uq.models import base as base_model
 from rio_uq.models.residuals import TrainingRows, choose_residuals, without_copies_of_seen_rows
 from rio_uq.options import OptionError, Options, training_settings
 from rio_uq.rows.contract import ROW_ERRORS, Part, Source
 from rio_uq.rows.examples import example_rows
 from rio_uq.rows.kept import MOST_ROWS, KeptRows, keep_more, keep_rows
+
+FOLDS = 5
+"""Of rows, for scores of a GP whose hyperparameters have not seen them."""
 
 
 def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fitted:
@@ -116,8 +119,7 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     model, y_pred = chosen.model, chosen.y_pred
     used = np.isfinite(y_pred).all(axis=1) & (True if weight is None else weight > 0.0)
     target = y.reshape(n_rows, -1) - y_pred if options.is_residual else y.reshape(n_rows, -1)
-    training = options.training
-    gp, left_out = fit_residual_gp(
+    gp, left_out = _train(
         Problem(
             features[used],
             y_pred[used],
@@ -126,15 +128,8 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
             options.is_residual,
             unseen[used] if isinstance(unseen, np.ndarray) else None,
         ),
-        KernelChoice(options.kernel, options.input_kernel, options.output_kernel, options.ard),
-        training_settings(options, features.shape[1], y_pred.shape[1]),
-        standardize_output=training.standardize_output,
-        starts=training.starts,
-        n_restarts=training.n_restarts,
-        prior=training.prior,
-        noise=options.noise,
-        walk_options=_walk_options(options),
-        rng=rng,
+        options,
+        rng,
     )
     if chosen.choice.kind == "in-sample" and chosen.choice.rows == "fitted here" and used.sum() > 1:
         # Residuals of a model that was fitted to two or three rows are those of a curve through these points.
@@ -149,17 +144,75 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         n_features_in=n_features_in,
         feature_names_in=feature_names_in,
         residuals=chosen.choice,
-        loo=_leave_one_out(left_out, y, np.flatnonzero(used)),
+        loo=_leave_one_out(left_out, y, np.flatnonzero(used), _counts(np.asarray(used), weight, unseen)),
         shape=fit_shape(left_out.scores, left_out.weight, options.distribution),
     )
 
 
-def _leave_one_out(left_out: LeftOut, y: Array, used: NDArray[np.intp]) -> LeaveOneOut:
+def _train(problem: Problem, options: Options, rng: np.random.Generator) -> TrainedGP:
+    training = options.training
+    return fit_residual_gp(
+        problem,
+        KernelChoice(options.kernel, options.input_kernel, options.output_kernel, options.ard),
+        training_settings(options, problem.features.shape[1], problem.y_pred.shape[1]),
+        standardize_output=training.standardize_output,
+        starts=training.starts,
+        n_restarts=training.n_restarts,
+        prior=training.prior,
+        noise=options.noise,
+        walk_options=_walk_options(options),
+        rng=rng,
+    )
+
+
+def _counts(used: Mask, weight: Array | None, unseen: Mask | bool | None) -> Array:
+    """See `LeaveOneOut.weight`."""
+    counts = np.where(used, 1.0 if weight is None else weight, 0.0)
+    return np.where(unseen, counts, 0.0) if isinstance(unseen, np.ndarray) else counts
+
+
+def _leave_one_out(left_out: LeftOut, y: Array, used: NDArray[np.intp], counts: Array) -> LeaveOneOut:
     """In the order of y; NaN for rows without a weight or without a prediction."""
     residual, std, z = (np.full((len(y), left_out.std.shape[1]), np.nan) for _ in range(3))
     for values, of_distinct in zip((residual, std, z), (left_out.residual, left_out.std, left_out.scores), strict=True):
         values[used] = left_out.of_rows(of_distinct)
-    return LeaveOneOut(*(values.reshape(y.shape) for values in (y.reshape(residual.shape) - residual, std, z)))
+    mean = y.reshape(residual.shape) - residual
+    return LeaveOneOut(mean.reshape(y.shape), std.reshape(y.shape), z.reshape(y.shape), counts)
+
+
+def out_of_fold_scores(fitted: Fitted, loo: LeaveOneOut, options: Options) -> Array:
+    """Scores of the rows given to `fit`, each by a GP that was trained on the other folds, (n, q); NaN for rows that
+    were not used.
+
+    Leave-one-out scores have seen the hyperparameters, and are too small where these overfit: with 20 features and 100
+    rows of pure noise, 90 % intervals made from them hold 76 %. So hyperparameters are learnt anew for each fold, from
+    the same residuals. Leave-one-out scores are taken where there are more rows than are kept, since hyperparameters
+    then hardly depend on a single row.
+    """
+    scores = loo.z.reshape(len(loo.weight), -1).copy()
+    used, kept = np.flatnonzero(np.isfinite(scores).all(axis=1)), fitted.kept
+    if not kept.is_everything or len(used) < FOLDS:
+        return scores
+    held_out = loo.weight[used] > 0.0
+    problem = Problem(
+        kept.features,
+        kept.y_pred,
+        kept.outcome - fitted.base(kept.y_pred),
+        None if (kept.weight == 1.0).all() else kept.weight,
+        fitted.gp.is_residual,
+        None if held_out.all() else held_out,
+    )
+    rng, n_jobs = options.new_rng(), effective_jobs(options.n_jobs)
+    fold = rng.permutation(np.arange(len(used)) % FOLDS)
+    for number in range(FOLDS):
+        others, left = problem.subset(fold != number), problem.subset(fold == number)
+        if others.held_out is not None and not others.held_out.any():
+            others = replace(others, held_out=None)
+        gp, _ = _train(others, options, rng)
+        mean, variance = gp.mean_and_variance(left.features, left.y_pred, n_jobs)
+        std = np.sqrt(variance + gp.noise_at(left.features, left.y_pred, n_jobs))
+        scores[used[fold == number]] = (left.targets - mean) / std
+    return scores
 
 
 def _columns_of(X: Any) -> tuple[int | None, tuple[str, ...] | None]:

@@ -21,10 +21,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rio_uq import fitting, rejection, storage
 from rio_uq._base.array import Array, Mask
-from rio_uq._base.checks import check_count, check_levels, check_target
+from rio_uq._base.checks import check_count, check_groups, check_levels, check_target
 from rio_uq._base.warnings import ReusedRowsWarning, warn_user
-from rio_uq.calibration.calibration import Calibration, fit_calibration
+from rio_uq.calibration.calibration import CROSS_CONFORMAL, Calibration, calibration_of
 from rio_uq.calibration.shape import Shape
+from rio_uq.calibration.shift import relative_weight
 from rio_uq.features.extractors import Transformed, is_plain
 from rio_uq.fitted import Decomposition, ErrorBars, Fitted, Inputs, LeaveOneOut
 from rio_uq.gp.backend.threads import effective_jobs
@@ -144,11 +145,12 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     residuals_ : ResidualChoice
         Which residuals the GP was fitted to, whether the model has seen the rows, and the evidence.
     calibration_ : Calibration or None
-        What `calibrate` has learnt: its method, its groups, the rows of each, and the factors on the std. None again
-        after `partial_fit`.
+        What `calibrate` has learnt: its method, its groups, the rows of each (``n_rows``, and ``n_effective`` where
+        they have weights), and the factors on the std. None again after `partial_fit`.
     loo_ : LeaveOneOut
         Leave-one-out predictions ``mean``, ``std`` and scores ``z`` = (y − mean)/std of the rows given to `fit`, in
-        their order and of the shape of y: each as predicted without the row, at the hyperparameters of all rows. These
+        their order and of the shape of y: each as predicted without the row, at the hyperparameters of all rows; and
+        the ``weight`` by which rows tell of rows to come. These
         are closed forms: nothing is refitted. Copies of a row are left out together in exact inference. NaN for rows
         without weight or without an out-of-fold prediction. Not there for rows that were read in parts, after
         `partial_fit`, and after `rio_uq.load`, since files do not hold it.
@@ -356,7 +358,17 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         self.fitted_ = fitted
         return self
 
-    def calibrate(self, X: Any, y: Any, *, method: str = "conformal", y_pred: Any = None, groups: Any = None) -> Self:
+    def calibrate(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        method: str = "conformal",
+        y_pred: Any = None,
+        groups: Any = None,
+        X_new: Any = None,
+        y_pred_new: Any = None,
+    ) -> Self:
         """Set error bars right on rows that neither the model nor the GP has seen. Predictions stay as they are.
 
         Intervals are wide where RIO's are wide: calibration says by how much all of them have to be wider or narrower.
@@ -365,18 +377,29 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X, y : as in `fit`, but in memory
-            Rows as good as those to come: drawn alike, and used for nothing before.
-        method : {"conformal", "conformal-asymmetric", "variance", "isotonic"}
+            Rows as good as those to come: drawn alike, and used for nothing before. None for "cross-conformal".
+        method : {"conformal", "conformal-asymmetric", "cross-conformal", "variance", "isotonic"}
             "conformal" intervals hold the outcome with the probability asked for, or a little more, whatever the noise,
             if calibration rows and new rows are exchangeable. "conformal-asymmetric" says so of each tail for itself,
-            for skewed noise, and needs about twice as many rows. "variance" learns one factor on the std, which a few
+            for skewed noise, and needs about twice as many rows. "cross-conformal" needs no further rows: it takes the
+            rows of `fit`, each predicted by a GP that was trained without its fold. That is right to a few percent in
+            simulations, but **not guaranteed**. "variance" learns one factor on the std, which a few
             dozen rows are enough for, and leaves the distribution normal. "isotonic" learns the whole distribution,
             with neither a guarantee nor a limit to the levels.
         y_pred : array of the shape of y, optional
             The model's predictions for X, if they are known already.
         groups : array of shape (n,), optional
             Labels of groups of rows, each of which is calibrated for itself, so that intervals hold as often as they
-            should in every one of them. Error bars then need the groups of the rows that they are for.
+            should in every one of them. Error bars then need the groups of the rows that they are for. The rows are
+            those of X, or those of `fit` for "cross-conformal".
+        X_new : as X, optional
+            Rows to come, without outcomes, if they are distributed in another way than calibration rows (covariate
+            shift). Calibration rows then count by how much more often rows like them are to come, which logistic
+            regression on the GP's features and the model's predictions tells; see ``calibration_.n_effective``. For
+            conformal methods. The guarantee is as good as these weights, and is lost where the relation of y to X has
+            changed too.
+        y_pred_new : array, optional
+            The model's predictions for X_new, if they are known already.
 
         Returns
         -------
@@ -394,6 +417,32 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         >>> rio.predict_interval(X[300:], confidence_level=0.9).shape
         (142, 2)
         """
+        check_is_fitted(self)
+        rows = self._rows_of_fit if method == CROSS_CONFORMAL else self._fresh_rows
+        scores, inputs, weight, labels = rows(X, y, y_pred, groups)
+        if X_new is not None:
+            if inputs is None:
+                raise ValueError(
+                    f"X_new with method={CROSS_CONFORMAL!r} needs the features of all rows of fit, and RIO keeps those "
+                    f"of {len(self.fitted_.kept.weight):,} rows at most: keep some rows apart from fit, and give "
+                    "their X and y with method='conformal'"
+                )
+            new = self.inputs(X_new, y_pred=y_pred_new)
+            ratio = relative_weight(*(np.hstack([part.features, part.y_pred]) for part in (inputs, new)))
+            weight = ratio if weight is None else ratio * weight
+        elif y_pred_new is not None:
+            raise ValueError("y_pred_new are predictions for X_new: give both, or neither")
+        calibration = calibration_of(scores, method=method, groups=labels, weight=weight)
+        self.fitted_ = replace(self.fitted_, calibration=calibration)
+        return self
+
+    def _fresh_rows(self, X: Any, y: Any, y_pred: Any, groups: Any) -> tuple[Array, Inputs | None, Array | None, Any]:
+        """Scores, the rows themselves, their weights and their groups."""
+        if X is None:
+            raise ValueError(
+                f"calibrate needs rows X and y that were used for nothing else; only method={CROSS_CONFORMAL!r} does "
+                "without"
+            )
         part = self._part(X, y=y, y_pred=y_pred, groups=groups)
         inputs = self.fitted_.inputs(part)
         outcome = self.fitted_.outcome(part.y, len(inputs.y_pred))
@@ -405,9 +454,41 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
                 ReusedRowsWarning,
             )
         mean, std = self.fitted_.mean_and_std(inputs, self._n_jobs())
-        calibration = fit_calibration(outcome, mean, std, method=method, groups=part.groups)
-        self.fitted_ = replace(self.fitted_, calibration=calibration)
-        return self
+        return (outcome - mean) / std, inputs, None, part.groups
+
+    def _rows_of_fit(self, X: Any, y: Any, y_pred: Any, groups: Any) -> tuple[Array, Inputs | None, Array | None, Any]:
+        """The same of those rows of `fit` that tell of rows to come."""
+        fitted, loo = self.fitted_, self.fitted_.loo
+        if X is not None or y is not None or y_pred is not None:
+            raise ValueError(
+                f"method={CROSS_CONFORMAL!r} takes the rows of fit: leave X, y and y_pred out, or use "
+                "method='conformal' for rows that were used for nothing else"
+            )
+        if loo is None or fitted.residuals is None:
+            raise ValueError(
+                f"method={CROSS_CONFORMAL!r} takes the rows of fit, which are there after fit to rows in memory, and "
+                "not after partial_fit or load: calibrate before saving, or call fit with all rows; or give X and y "
+                "that were used for nothing else, with method='conformal'"
+            )
+        if not fitted.residuals.is_of_unseen_rows:
+            raise ValueError(
+                f"method={CROSS_CONFORMAL!r} takes residuals of rows that the model has not seen, and those of fit are "
+                f"no such ({fitted.residuals}): fit with residuals='cross-fit', or with held_out=True if it has seen "
+                "none of these rows; or give X and y that were used for nothing else, with method='conformal'"
+            )
+        counts, kept, inputs = loo.weight > 0.0, fitted.kept, None
+        labels = None if groups is None else check_groups(groups, len(counts))
+        scores = fitting.out_of_fold_scores(fitted, loo, self._options())
+        if kept.is_everything:
+            counted = counts[np.isfinite(scores).all(axis=1)]
+            inputs = Inputs(kept.features[counted], kept.y_pred[counted])
+        weight = loo.weight[counts]
+        return (
+            scores[counts],
+            inputs,
+            None if np.ptp(weight) == 0.0 else weight / weight.mean(),
+            None if labels is None else [label for label, is_counted in zip(labels, counts, strict=True) if is_counted],
+        )
 
     def predict(
         self,

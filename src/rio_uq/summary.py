@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from rio_uq._base.array import Array, Mask
+from rio_uq.calibration.calibration import Calibration
 from rio_uq.calibration.shape import Shape
 from rio_uq.fitted import Fitted
 from rio_uq.gp.residual import ResidualGP
@@ -140,11 +141,13 @@ class Summary:
     noise_range : pair of float or of (q,) arrays
         5 % and 95 % quantiles over rows of the noise's standard deviation.
     calibrated : bool
-        Whether error bars were calibrated on other rows.
+        Whether error bars were calibrated.
     residuals : ResidualChoice or None
         Which residuals the GP was fitted to, and why.
     shape : Shape or None
         How outcomes are distributed, for each output; None where they were taken to be normal.
+    calibration : Calibration or None
+        What `RIORegressor.calibrate` has learnt.
     """
 
     n_rows: int
@@ -164,6 +167,7 @@ class Summary:
     calibrated: bool
     residuals: ResidualChoice | None = None
     shape: Shape | None = None
+    calibration: Calibration | None = None
 
     def __repr__(self) -> str:
         return str(self)
@@ -230,8 +234,8 @@ class Summary:
             "no evidence": "Noise seems to be the same for all rows: there is no evidence that it depends on them.",
             "varying": f"Noise depends on the row: its standard deviation is {low} to {high} for nine rows of ten.",
         }[self.noise]
-        if self.calibrated:
-            return [noise, "Error bars were calibrated on other rows."]
+        if self.calibration is not None:
+            return [noise, self.calibration.in_words()]
         return [noise, *self._words_on_shape(), "Error bars are as the GP gives them, not calibrated."]
 
     def _words_on_shape(self) -> list[str]:
@@ -354,6 +358,7 @@ def summarize(fitted: Fitted, rows: KeptRows, n_jobs: int) -> Summary:
         calibrated=fitted.calibration is not None,
         residuals=fitted.residuals,
         shape=fitted.shape,
+        calibration=fitted.calibration,
     )
 
 

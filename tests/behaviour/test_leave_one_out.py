@@ -55,7 +55,7 @@ def test_it_has_the_shape_and_the_order_of_y(rng, inference, q):
     X, y = data(rng, q=q)
     model = LinearRegression().fit(X, y)
     rio = RIORegressor(model, inference=inference, n_inducing=10, max_iter=100, tol=1e-3, random_state=0).fit(X, y)
-    for values in rio.loo_:
+    for values in rio.loo_[:3]:
         assert values.shape == y.shape
     shown = np.corrcoef(np.ravel(rio.loo_.mean), np.ravel(rio.predict(X)))[0, 1]
     assert shown > 0.98

@@ -130,6 +130,19 @@ def test_calibrate_with(run, train, fresh):
     assert "needs at least 999 calibration rows" in refused.stderr
 
 
+def test_cross_conformal_needs_no_further_rows(run, train, fresh):
+    train.to_csv("train.csv", index=False)
+    fresh.to_csv("calib.csv", index=False)
+    fit = ("fit", "train.csv", *FIT, "--inducing", 5, "--calibration-method", "cross-conformal", "-o", "price.rio")
+    said = run(*fit, "--rows", "new")
+    assert f"calibrated on {len(train)} rows (cross-conformal)" in said.stdout
+    assert rio_uq.load("price.rio").calibration_.method == "cross-conformal"
+    refused = run(*fit, "--force", code=1)
+    assert "residuals of rows that the model has not seen" in refused.stderr
+    refused = run(*fit, "--force", "--calibrate-with", "calib.csv", code=2)
+    assert "leave --calibrate-with out" in refused.stderr
+
+
 def test_export_is_a_graph_with_the_same_answers(run, rio_file, fresh):
     import onnxruntime
 

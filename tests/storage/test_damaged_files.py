@@ -329,6 +329,19 @@ def test_numbers_that_no_regressor_can_have(saved, path, name, change, reason):
     assert reason in message
 
 
+@pytest.mark.parametrize("change", [lambda a: -a, lambda a: 0 * a])
+def test_weights_that_no_rows_can_have(change, path):
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(size=(40, 1))
+    rio = RIORegressor(double, inference="sparse", n_inducing=3, max_iter=5, tol=0.1, random_state=0)
+    rio.fit(rows, rng.normal(size=40)).calibrate(rows, rng.normal(size=40), X_new=rows[10:])
+    rio.save(path)
+    member = "arrays/calibration/weights.npy"
+    content = path.read_bytes()
+    array = np.load(io.BytesIO(members(content)[member]))
+    assert "weights have to be zero or more" in refusal(path, with_array(content, member, change(array)))
+
+
 @pytest.mark.parametrize(("key", "reason"), [("n", "more than zero"), ("jitter", "zero or more")])
 def test_sums_that_no_rows_can_have(saved, path, key, reason):
     def negate(manifest):

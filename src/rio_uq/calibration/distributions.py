@@ -56,11 +56,17 @@ class CalibratedDistribution:
         """Quantiles; q is broadcast against the outcomes."""
         probabilities = np.asarray(q, dtype=float)
         self.calibration.check_support(probabilities)
-        return self.centre + self.spread * self._of_each("ppf", probabilities)
+        scores = self._of_each("ppf", probabilities)
+        return self.calibration.outcomes(self.centre, self.spread, scores, probabilities)
 
     def cdf(self, x: Any) -> Array:
         """The probability of an outcome of x or less: the largest q whose quantile is x or less."""
-        return self._of_each("cdf", (np.asarray(x, dtype=float) - self.centre) / self.spread)
+        values = np.asarray(x, dtype=float)
+        if self.calibration.widening:  # an x that is such a quantile, but for rounding, is one
+            with np.errstate(invalid="ignore"):
+                nudged = values + 2.0 * self.calibration.widening * (np.abs(values) + np.abs(self.centre))
+            values = np.where(np.isfinite(values), nudged, values)
+        return self._of_each("cdf", (values - self.centre) / self.spread)
 
     def sf(self, x: Any) -> Array:
         """One minus ``cdf``."""

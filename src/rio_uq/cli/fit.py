@@ -41,6 +41,7 @@ class Method(StrEnum):
 
     conformal = "conformal"
     asymmetric = "conformal-asymmetric"
+    cross = "cross-conformal"
     variance = "variance"
     isotonic = "isotonic"
 
@@ -113,7 +114,10 @@ def fit(
         ),
     ] = None,
     calibration_method: Annotated[
-        Method, typer.Option(help="See docs/calibration.md.", rich_help_panel=CALIBRATION)
+        Method,
+        typer.Option(
+            help="See docs/calibration.md; cross-conformal needs no further rows.", rich_help_panel=CALIBRATION
+        ),
     ] = Method.conformal,
     separator: shared.Separator = None,
     encoding: shared.Encoding = None,
@@ -139,6 +143,12 @@ def fit(
       rio-uq fit train.csv --target price --model model.skops --cross-fit --calibrate-with calib.csv -o price.rio
     """
     _check_usage(pred_column, model, cross_fit, rows)
+    is_cross = calibration_method is Method.cross
+    if is_cross and calibrate_with is not None:
+        raise typer.BadParameter(
+            "cross-conformal takes the rows of TRAIN: leave --calibrate-with out, or use another method",
+            param_hint="--calibration-method",
+        )
     from rio_uq.cli.output import check_output
     from rio_uq.cli.training_data import read_training_data
     from rio_uq.rows.csv import CsvOptions
@@ -160,6 +170,9 @@ def fit(
     metadata = data.table.metadata()
     if calibrate_with is not None:
         metadata |= _calibrate(rio, data, calibrate_with, csv_options, calibration_method.value)
+    elif is_cross:
+        with busy("calibrating"):
+            rio.calibrate(method=calibration_method.value)
     _save(rio, opened, output, metadata, store_model=store_model, trusted=trusted, force=force)
     _report(rio, data, output)
 

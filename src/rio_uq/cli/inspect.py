@@ -66,7 +66,11 @@ def _described(path: Path, manifest: dict[str, Any], rio: RIORegressor) -> dict[
         "distribution": [fitted.shape.in_words(i) for i in range(fitted.n_outputs)] if fitted.shape else None,
         "calibration": None
         if calibration is None
-        else {"method": calibration.method, "rows": list(calibration.n_rows)},
+        else {
+            "method": calibration.method,
+            "rows": list(calibration.n_rows),
+            "effective_rows": list(calibration.n_effective),
+        },
     }
 
 

@@ -78,6 +78,11 @@ class ResidualChoice:
     n_fits: int = 0
     evidence: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def is_of_unseen_rows(self) -> bool:
+        """Whether residuals are known to be those of rows that the model has not seen, or does not remember."""
+        return self.kind in ("out-of-fold", "out-of-bag") or self.rows in ("new", "mixed", "either")
+
     def __str__(self) -> str:
         """One sentence."""
         residuals = {

@@ -91,7 +91,12 @@ def predict(
     for level in levels:
         for name, probability in (("lower", 0.5 - 0.5 * level), ("upper", 0.5 + 0.5 * level)):
             score = calibration.quantiles(np.array(probability))  # (1, q)
-            end = graph.apply("Add", mean, graph.apply("Mul", std, score))
+            step = graph.apply("Mul", std, score)
+            end = graph.apply("Add", mean, step)
+            if calibration.widening:
+                size = graph.apply("Add", graph.apply("Abs", mean), graph.apply("Abs", step))
+                outwards = calibration.widening * float(np.sign(probability - 0.5))
+                end = graph.apply("Add", end, graph.apply("Mul", size, outwards))
             results[f"{name}_{level:.12g}"] = end, f"{name} ends of intervals of level {level:.12g}"
     return results
 

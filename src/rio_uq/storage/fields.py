@@ -127,8 +127,11 @@ class Arrays:
     def fail(self, name: str, what: str) -> NoReturn:
         self.archive.fail(member(name), what)
 
+    def has(self, name: str) -> bool:
+        return member(name) in self.left
+
     def take(self, name: str) -> NDArray[Any]:
-        if member(name) not in self.left:
+        if not self.has(name):
             self.fail(name, "missing")
         return self.left.pop(member(name))
 
