@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from rio_uq.cli.cells import DATES, EMPTY, MIXED, OTHER, check_dots, examples, numbers_of
+from rio_uq.cli.cells import DATES, EMPTY, MIXED, OTHER, NumberFormat, check_dots, examples, how_to_read, numbers_of
 from rio_uq.cli.console import UserError, note
 from rio_uq.cli.input import InputTable
 
@@ -64,14 +64,14 @@ def without_empty(names: Sequence[str], kinds: dict[str, str]) -> list[str]:
     return [name for name in names if name not in empty]
 
 
-def check_kind(name: str, kind: str, column: pa.ChunkedArray, decimal: str) -> None:
+def check_kind(name: str, kind: str, column: pa.ChunkedArray, number_format: NumberFormat) -> None:
     """Raise for a column that is of no use as it is, with what to do."""
     if kind == MIXED:
-        check_dots(name, column, decimal)
-        _, _, bad = numbers_of(column, decimal)
+        check_dots(name, column, number_format)
+        _, _, bad = numbers_of(column, number_format)
         raise UserError(
             f"column {name!r} holds numbers, and in {int(bad.sum()):,} rows text ({examples(column, bad)}): empty or "
-            f"correct these cells, or --drop {name}; for decimal commas: --decimal ,"
+            f"correct these cells, or --drop {name}{how_to_read(column, bad, number_format)}"
         )
     if kind == DATES:
         raise UserError(

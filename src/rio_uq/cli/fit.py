@@ -118,6 +118,7 @@ def fit(
     separator: shared.Separator = None,
     encoding: shared.Encoding = None,
     decimal: shared.Decimal = ".",
+    thousands: shared.Thousands = None,
 ) -> None:
     """Learn error bars and corrections from a table.
 
@@ -144,7 +145,7 @@ def fit(
     from rio_uq.rows.csv import CsvOptions
 
     check_output(output, force=force, ending=".rio", inputs=[train, model, calibrate_with])
-    csv_options = CsvOptions(separator, encoding, decimal)
+    csv_options = CsvOptions(separator, encoding, decimal, thousands)
     trusted = split_names(trust_types)
     opened = None if model is None else open_model(model, trust_pickle=trust_pickle, trusted=trusted)
     if opened is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from rio_uq.cli.cells import NumberFormat
 from rio_uq.cli.console import UserError, progress
 from rio_uq.rows.csv import CsvOptions, EncodingError
 from rio_uq.rows.formats import format_of, open_table, table_blocks
@@ -28,12 +29,17 @@ class InputTable:
         Of its columns.
     separator : str or None
         Of a CSV file.
-    decimal : str
-        The decimal point of text.
+    number_format : NumberFormat
+        Of text.
     """
 
     def __init__(self, path: Path, options: CsvOptions) -> None:
-        self.path, self.decimal = path, options.decimal
+        self.path, self.number_format = path, NumberFormat(options.decimal, options.thousands)
+        if options.thousands == options.decimal:
+            raise UserError(
+                f"--thousands and --decimal are both {options.decimal!r}: one character cannot separate thousands "
+                "and be the decimal point"
+            )
         with _as_user_errors():
             self.format, self._file = format_of(path), open_table(path, options)
         self.schema, self.names = self._file.schema, self._file.schema.names

@@ -33,6 +33,7 @@ class CsvOptions:
     separator: str | None = None
     encoding: str | None = None
     decimal: str = "."
+    thousands: str | None = None
 
 
 class EncodingError(ValueError):
