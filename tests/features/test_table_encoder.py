@@ -239,3 +239,24 @@ def test_names_that_cannot_be_stored_or_told_apart_are_refused(table):
 def test_features_have_names_of_their_own():
     frame = pd.DataFrame({"a": [1.0, None], "a is missing": [0.0, 1.0]})
     assert TableEncoder().fit(frame).feature_names_out_ == ["a", "a is missing", "a is missing (2)"]
+
+
+def test_names_of_a_wide_table_are_looked_up_once():
+    class Frame:
+        looked = 0
+
+        def __init__(self, columns):
+            self._columns = columns
+
+        @property
+        def columns(self):
+            self.looked += 1
+            return list(self._columns)
+
+        def __getitem__(self, name):
+            return self._columns[name]
+
+    X = Frame({f"sensor {i}": np.arange(3.0) for i in range(50)})
+    encoded = TableEncoder().fit(X).transform(X)
+    assert encoded.shape == (3, 50)
+    assert X.looked < 10

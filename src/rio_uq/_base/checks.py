@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Collection, Hashable, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,11 @@ LARGEST = 1e150
 def named(values: Sequence[Any]) -> str:
     """The first few of rows or labels, for a message."""
     return ", ".join(map(repr, values[:MAX_NAMED])) + (", …" if len(values) > MAX_NAMED else "")
+
+
+def repeated(values: Iterable[Any]) -> list[Any]:
+    """Those that are there more than once."""
+    return [value for value, count in Counter(values).items() if count > 1]
 
 
 def check_finite(array: Array, name: str, remedy: str) -> None:

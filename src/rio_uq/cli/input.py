@@ -47,7 +47,8 @@ class InputTable:
 
     def check_has(self, columns: Iterable[str], why: str = "") -> None:
         """Raise an error that names the columns that are missing, and those that are spelt alike."""
-        missing = [name for name in columns if name not in self.names]
+        there = set(self.names)
+        missing = [name for name in columns if name not in there]
         if not missing:
             return
         alike = difflib.get_close_matches(missing[0], self.names, n=1, cutoff=0.6)

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from rio_uq._base.checks import repeated
 from rio_uq.rows.blocks import NUMBERS_A_CELL, in_blocks, rows_of_a_block
 from rio_uq.rows.csv import CsvFile, CsvOptions
 from rio_uq.rows.feather import FeatherFile
@@ -58,10 +59,8 @@ def open_table(path: Path, csv_options: CsvOptions) -> TableFile:
             file = FeatherFile(path)
     except pa.ArrowInvalid as error:
         raise ValueError(f"{path} is no {name.title()} file, or is damaged: {error}") from error
-    names = file.schema.names
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ValueError(f"{path} has more than one column called {', '.join(map(repr, repeated))}: rename them")
+    if several := repeated(file.schema.names):
+        raise ValueError(f"{path} has more than one column called {', '.join(map(repr, several))}: rename them")
     return file
 
 

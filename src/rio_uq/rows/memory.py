@@ -86,7 +86,8 @@ def _columns_beside(X: Any, by_name: Mapping[str, Any], usual: Sequence[str] | N
             f"({type(X).__name__}) has no names: give the values themselves, or X as a frame"
         )
     columns = [name for name in X.columns if name not in others] if usual is None else [str(name) for name in usual]
-    missing = [name for name in [*others, *columns] if name not in X.columns]
+    there = set(X.columns)
+    missing = [name for name in [*others, *columns] if name not in there]
     if missing:
         raise ValueError(f"X has no column {named(missing)}: its columns are {named(list(X.columns))}")
     return columns

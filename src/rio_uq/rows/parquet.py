@@ -140,7 +140,8 @@ class ArrowRows:
         return int(self._dataset.count_rows(filter=self.filter))
 
     def _checked(self, names: list[str]) -> list[str]:
-        missing = [name for name in names if name not in self._dataset.schema.names]
+        there = set(self._dataset.schema.names)
+        missing = [name for name in names if name not in there]
         if missing:
             raise ValueError(f"{self.name} has no column {named(missing)}: its columns are {named(self.column_names)}")
         return names
