@@ -313,6 +313,23 @@ def test_a_kernel_that_does_not_look_at_features(run, train, fresh):
     )
 
 
+def test_outcomes_and_predictions_are_all_that_the_output_kernel_needs(run, train, fresh):
+    for name, table in (("train", train), ("new", fresh)):
+        table[["yhat", "price"]].to_csv(f"{name}.csv", index=False)
+    fit = ("fit", "train.csv", "--target", "price", "--pred-column", "yhat", "--rows", "new", "-o", "price.rio")
+    assert "no columns left that could be features: add some, or --kernel output" in run(*fit, code=1).stderr
+    said = run(*fit, "--kernel", "output", "--calibrate-with", "new.csv")
+    assert "fitted to 120 rows of predictions" in said.stdout
+    run("predict", "new.csv", "--rio", "price.rio", "-o", "out.csv")
+    X = pd.DataFrame(index=range(len(fresh)))
+    expected = rio_uq.load("price.rio").predict(X, y_pred=fresh["yhat"])
+    np.testing.assert_allclose(pd.read_csv("out.csv")["mean"], expected)
+    said = run("evaluate", "new.csv", "--rio", "price.rio")
+    assert "100% of the rows that RIO was calibrated with are rows here" in said.stderr
+    run("report", "new.csv", "--rio", "price.rio", "-o", "report.html")
+    run("info", "price.rio")
+
+
 def test_calibration_rows_that_cannot_be_used(run, train, fresh):
     train.to_csv("train.csv", index=False)
     fresh.assign(size=np.nan).to_csv("calib.csv", index=False)

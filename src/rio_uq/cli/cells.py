@@ -173,7 +173,7 @@ def frame_of(
             columns[name], _, bad = numbers_of(column, number_format)
             if bad.any():
                 wrong[name] = bad
-    return pd.DataFrame(columns, columns=list(kinds)), wrong
+    return pd.DataFrame(columns, columns=list(kinds), index=range(table.num_rows)), wrong
 
 
 def examples(column: pa.ChunkedArray, rows: Mask) -> str:

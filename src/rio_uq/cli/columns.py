@@ -27,6 +27,8 @@ def choose_columns(
     asked: list[str] | None,
     features: Sequence[str],
     drop: Sequence[str],
+    *,
+    needs_features: bool,
 ) -> ChosenColumns:
     """Columns by --features and --drop, and by what the model asks for by name."""
     taken = {target: "--target", **({} if prediction is None else {prediction: "--pred-column"})}
@@ -40,28 +42,30 @@ def choose_columns(
     unnamed = [name for name in file.names if not name.strip()]
     if unnamed and not features and asked is None:
         note("a column without a name, which is often a row number, is left out of the features")
-    others = [name for name in file.names if name not in taken and name not in unnamed]
+    others = [name for name in file.names if name not in taken and name.strip()]
     model = asked or list(dict.fromkeys(features)) or others
-    foreign = [name for name in features if name not in model]
+    foreign = sorted({*features} - {*model}, key=features.index)
     if foreign:
         raise UserError(
             f"the model does not take {', '.join(map(repr, foreign))}, and the GP sees columns of the model: "
             "leave them out of --features, or give the model's predictions as --pred-column"
         )
-    gp = [name for name in list(dict.fromkeys(features)) or model if name not in drop]
-    if not gp:
-        raise UserError(f"{file.path} has no columns left that could be features")
+    dropped = set(drop)
+    gp = [name for name in list(dict.fromkeys(features)) or model if name not in dropped]
+    if not gp and needs_features:
+        hint = ": add some, or --kernel output, which looks at predictions alone" if prediction is not None else ""
+        raise UserError(f"{file.path} has no columns left that could be features{hint}")
     return ChosenColumns(gp if asked is None else model, gp, asked is not None)
 
 
-def without_empty(names: Sequence[str], kinds: dict[str, str]) -> list[str]:
+def without_empty(names: Sequence[str], kinds: dict[str, str], *, needs_features: bool) -> list[str]:
     """The columns that are not empty in every row."""
     empty = [name for name in names if kinds[name] == EMPTY]
     if empty:
         note(f"{', '.join(map(repr, empty))}: empty in every row, and left out of the features")
-    if len(empty) == len(names):
+    if len(empty) == len(names) and needs_features:
         raise UserError("all features are empty in every row")
-    return [name for name in names if name not in empty]
+    return [name for name in names if kinds[name] != EMPTY]
 
 
 def check_kind(name: str, kind: str, column: pa.ChunkedArray, number_format: NumberFormat) -> None:

@@ -75,7 +75,9 @@ def _checked(stored: Any) -> TableDescription:
     texts = [stored["target"], stored["prediction"], stored["model"]]
     if not all(value is None or isinstance(value, str) for value in texts):
         raise ValueError("names have to be text")
-    if not columns or not all(isinstance(name, str) and kind in (NUMBERS, TEXT) for name, kind in columns.items()):
+    if not (columns or texts[1]) or not all(
+        isinstance(name, str) and kind in (NUMBERS, TEXT) for name, kind in columns.items()
+    ):
         raise ValueError("columns have to be numbers or text")
     return TableDescription(stored["target"], stored["prediction"], columns, stored["model"])
 

@@ -42,8 +42,8 @@ class TrainingData:
     ----------
     table : TableDescription
         Its description in the .rio file.
-    encoder : TableEncoder
-        Fitted to X.
+    encoder : TableEncoder or None
+        Fitted to X; None where X has no columns, and the GP looks at predictions alone.
     X : DataFrame
     y : (n,) array
     y_pred : (n,) array or None
@@ -52,7 +52,7 @@ class TrainingData:
     """
 
     table: TableDescription
-    encoder: TableEncoder
+    encoder: TableEncoder | None
     X: pd.DataFrame
     y: Array
     y_pred: Array | None
@@ -68,16 +68,19 @@ def read_training_data(
     features: list[str],
     drop: list[str],
     held_out: str | None = None,
+    *,
+    needs_features: bool = True,
 ) -> TrainingData:
     """Read a table for fit; an error says in a sentence why it cannot be used."""
     file = InputTable(path, csv_options)
     if held_out is not None:
         file.check_has([held_out], " that --rows names")
         drop = [*drop, held_out]
-    chosen = choose_columns(file, target, prediction, None if model is None else model.columns(), features, drop)
+    asked = None if model is None else model.columns()
+    chosen = choose_columns(file, target, prediction, asked, features, drop, needs_features=needs_features)
     rows = file.read()
     kinds = {name: kind_of(rows.column(name), file.number_format) for name in chosen.model}
-    seen = without_empty(chosen.gp, kinds)
+    seen = without_empty(chosen.gp, kinds, needs_features=needs_features)
     for name in seen:
         check_kind(name, kinds[name], rows.column(name), file.number_format)
     taken = chosen.model if chosen.is_asked_for else seen
@@ -106,7 +109,7 @@ def read_training_data(
     X = X[usable].reset_index(drop=True)
     return TrainingData(
         TableDescription(target, prediction, kinds, None if model is None else model.name),
-        _encoder(seen, X),
+        _encoder(seen, X) if seen else None,
         X,
         y,
         y_pred,
