@@ -36,6 +36,14 @@ def test_an_encoding_that_has_to_be_named(encoding, run, rio_file, fresh, tmp_pa
     assert "klingon is not known" in refused
 
 
+@pytest.mark.parametrize("encoding", ["zip", "base64", "rot13", "undefined"])
+def test_an_encoding_that_is_none_of_text(encoding, run, rio_file, fresh):
+    fresh.to_csv("new.csv", index=False)
+    refused = run("predict", "new.csv", "--rio", rio_file, "--encoding", encoding, "-o", "out.csv", code=1).stderr
+    assert f"the encoding {encoding} is not one of text" in refused
+    assert "latin-1, cp1252 or utf-16, say" in refused
+
+
 @pytest.mark.parametrize("separator", [";", "\t", "|", ":"])
 def test_separators_and_decimal_commas(separator, run, train, tmp_path):
     train.to_csv("train.csv", index=False, sep=separator, decimal=",")
