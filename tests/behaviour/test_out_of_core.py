@@ -310,7 +310,7 @@ def test_files_that_are_none(tmp_path, frame):
     with pytest.raises(FileNotFoundError, match="there is no Parquet file or folder"):
         regressor().fit(tmp_path / "absent.parquet", "y", y_pred="yhat")
     (tmp_path / "text.parquet").write_text("no Parquet")
-    with pytest.raises(ValueError, match="cannot be read as Parquet"):
+    with pytest.raises(ValueError, match="cannot be read as a Parquet file"):
         regressor().fit(tmp_path / "text.parquet", "y", y_pred="yhat")
     with pytest.raises(ValueError, match="has no rows"):
         regressor().fit(pa.Table.from_pandas(frame[:0]), "y", y_pred="yhat")

@@ -84,7 +84,21 @@ def test_broken_tables(content, message, run, tmp_path):
 def test_a_file_that_is_none(ending, run, rio_file, tmp_path):
     (tmp_path / f"new.{ending}").write_bytes(b"size,age\n1,2\n")
     refused = run("predict", f"new.{ending}", "--rio", rio_file, "-o", "out.csv", code=1).stderr
-    assert f"is no {ending.title()} file" in refused
+    assert f"cannot be read as a {ending.title()} file" in refused
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_a_damaged_file_is_named(ending, run, rio_file, fresh, tmp_path):
+    path = tmp_path / f"new.{ending}"
+    getattr(fresh, f"to_{ending}")(path)
+    content = path.read_bytes()
+    pages = slice(4, 60) if ending == "parquet" else slice(len(content) // 2, len(content) // 2 + 300)
+    for place in (pages, slice(-300, -100)):
+        damaged = bytearray(content)
+        damaged[place] = b"\xff" * len(content[place])
+        path.write_bytes(damaged)
+        said = run("predict", path.name, "--rio", rio_file, "-o", "out.csv", "--force", code=1).stderr
+        assert f"new.{ending}" in said
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "feather"])

@@ -46,7 +46,7 @@ def test_errors_are_those_of_the_library(tmp_path):
         open_table(tmp_path / "table.xlsx", CsvOptions())
     for ending in ("parquet", "feather"):
         (tmp_path / f"bad.{ending}").write_bytes(b"no table")
-        with pytest.raises(ValueError, match=f"no {ending.title()} file, or is damaged"):
+        with pytest.raises(ValueError, match=f"cannot be read as a {ending.title()} file, and may be damaged"):
             open_table(tmp_path / f"bad.{ending}", CsvOptions())
     (tmp_path / "twice.csv").write_text("a,b,a\n1,2,3\n")
     with pytest.raises(ValueError, match="more than one column called 'a'"):

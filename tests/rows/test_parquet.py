@@ -1,11 +1,27 @@
 """Blocks of Parquet files in, whole files out; what regressors make of them is in `behaviour/test_out_of_core.py`."""
 
+import numpy as np
 import pytest
 
 from rio_uq.rows.blocks import rows_of_a_block
 from rio_uq.rows.parquet import ArrowRows, parquet_writer
 
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
+
+
+def write(path, n_rows=50, seed=0):
+    from pyarrow import parquet
+
+    rng = np.random.default_rng(seed)
+    parquet.write_table(pa.table({name: rng.normal(size=n_rows) for name in "aby"}), path)
+    return path
+
+
+def damage(path):
+    """Write over the first pages of a file, and leave the description of its columns at its end."""
+    content = bytearray(path.read_bytes())
+    content[4:60] = b"\xff" * 56
+    path.write_bytes(content)
 
 
 def test_the_extra_is_named_where_pyarrow_is_missing(monkeypatch):
@@ -22,3 +38,24 @@ def test_nothing_written_is_no_file(tmp_path):
     with pytest.raises(RuntimeError, match="stop"), parquet_writer(tmp_path / "out.parquet"):
         raise RuntimeError("stop")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("in_folder", [False, True])
+def test_a_damaged_file_is_named(in_folder, tmp_path):
+    for number in range(3):
+        write(tmp_path / f"{number}.parquet", seed=number)
+    damage(tmp_path / "1.parquet")
+    rows = ArrowRows(tmp_path if in_folder else tmp_path / "1.parquet")
+    with pytest.raises(ValueError, match=r"1\.parquet cannot be read as a table, and may be damaged"):
+        list(rows.blocks(["a", "b"]))
+
+
+def test_folders_give_their_columns_and_only_the_rows_of_a_filter(tmp_path):
+    from pyarrow import compute, parquet
+
+    table = pa.table({"a": np.arange(6.0), "year": [2020, 2021] * 3})
+    parquet.write_to_dataset(table, tmp_path / "years", partition_cols=["year"])
+    rows = ArrowRows(tmp_path / "years", filter=compute.field("year") == 2021)
+    (block,) = rows.blocks(["year", "a"])
+    assert block.to_pydict() == {"year": [2021] * 3, "a": [1.0, 3.0, 5.0]}
+    assert rows.n_rows == 3

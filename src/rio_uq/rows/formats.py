@@ -50,15 +50,12 @@ def open_table(path: Path, csv_options: CsvOptions) -> TableFile:
     """The table in a file; a ValueError says what is wrong with it."""
     name = format_of(path)
     file: TableFile
-    try:
-        if name == "csv":
-            file = CsvFile(path, csv_options)
-        elif name == "parquet":
-            file = ParquetFile(path)
-        else:
-            file = FeatherFile(path)
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{path} is no {name.title()} file, or is damaged: {error}") from error
+    if name == "csv":
+        file = CsvFile(path, csv_options)
+    elif name == "parquet":
+        file = ParquetFile(path)
+    else:
+        file = FeatherFile(path)
     if several := repeated(file.schema.names):
         raise ValueError(f"{path} has more than one column called {', '.join(map(repr, several))}: rename them")
     return file
