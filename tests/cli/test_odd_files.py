@@ -221,3 +221,19 @@ def test_a_folder_that_cannot_be_written_to_is_found_before_the_work(run, rio_fi
     (tmp_path / "new.csv").write_text("not,read\n")
     said = run("predict", "new.csv", "--rio", rio_file, "-o", "/proc/out.csv", code=1).stderr
     assert "nothing can be written to its folder" in said
+
+
+def test_a_table_that_changes_between_two_walks_is_noticed(run, rio_file, fresh, monkeypatch):
+    from rio_uq.cli import output
+
+    fresh.to_csv("new.csv", index=False)
+    types = output.column_types
+
+    def types_of_another(table):
+        found = types(table)
+        fresh[::-1].to_csv("new.csv", index=False)
+        return found
+
+    monkeypatch.setattr(output, "column_types", types_of_another)
+    said = run("predict", "new.csv", "--rio", rio_file, "-o", "out.parquet", code=1).stderr
+    assert "new.csv has changed since it was opened" in said

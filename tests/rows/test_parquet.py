@@ -59,3 +59,43 @@ def test_folders_give_their_columns_and_only_the_rows_of_a_filter(tmp_path):
     (block,) = rows.blocks(["year", "a"])
     assert block.to_pydict() == {"year": [2021] * 3, "a": [1.0, 3.0, 5.0]}
     assert rows.n_rows == 3
+
+
+@pytest.mark.parametrize("change", ["replaced", "written", "removed"])
+def test_a_file_that_changes_between_two_walks_is_noticed(change, tmp_path):
+    path = write(tmp_path / "train.parquet")
+    rows = ArrowRows(path)
+    n_rows = sum(len(block) for block in rows.blocks(["a"]))
+    assert n_rows == sum(len(block) for block in rows.blocks(["a"])) == 50
+    if change == "replaced":
+        write(tmp_path / "other.parquet", seed=1).replace(path)
+    elif change == "written":
+        write(path, n_rows=60)
+    else:
+        path.unlink()
+    with pytest.raises(ValueError, match=r"train\.parquet has changed since it was opened"):
+        list(rows.blocks(["a"]))
+
+
+def test_a_file_that_changes_during_the_last_walk_is_noticed(tmp_path):
+    path = write(tmp_path / "train.parquet")
+    walk = ArrowRows(path, block_rows=20).blocks(["a"])
+    next(walk)
+    write(tmp_path / "other.parquet", seed=1).replace(path)
+    with pytest.raises(ValueError, match="has changed since it was opened"):
+        list(walk)
+
+
+def test_fit_notices_that_its_rows_are_others(tmp_path):
+    from rio_uq import RIORegressor
+
+    path = write(tmp_path / "train.parquet", n_rows=200)
+
+    def model(X):
+        """It writes the file when the rows of the sample have been read."""
+        write(path, n_rows=200, seed=1)
+        return X["a"]
+
+    rio = RIORegressor(model, training={"sample_rows": 100}, n_inducing=5, tol=0.1, noise="constant")
+    with pytest.raises(ValueError, match="has changed since it was opened"):
+        rio.fit(path, "y", held_out=True)

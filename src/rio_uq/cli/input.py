@@ -13,6 +13,7 @@ from rio_uq.cli.cells import NumberFormat
 from rio_uq.cli.console import UserError, progress
 from rio_uq.rows.csv import CsvOptions, EncodingError
 from rio_uq.rows.formats import format_of, open_table, table_blocks
+from rio_uq.rows.versions import FileVersions
 
 
 class InputTable:
@@ -40,6 +41,7 @@ class InputTable:
                 f"--thousands and --decimal are both {options.decimal!r}: one character cannot separate thousands "
                 "and be the decimal point"
             )
+        self._versions = FileVersions([path])
         with _as_user_errors():
             self.format, self._file = format_of(path), open_table(path, options)
         self.schema, self.names = self._file.schema, self._file.schema.names
@@ -60,6 +62,7 @@ class InputTable:
     def blocks(self, label: str) -> Iterator[pa.Table]:
         """The rows, some at a time, with a progress bar of that label."""
         with progress(label) as update, _as_user_errors():
+            self._versions.check()
             for block, share in table_blocks(self._file):
                 yield block
                 update(share)

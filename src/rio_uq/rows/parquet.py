@@ -17,6 +17,7 @@ from rio_uq._base.extras import require
 from rio_uq._base.files import written_in_one_step
 from rio_uq.rows.blocks import in_blocks, rows_of_a_block
 from rio_uq.rows.damage import naming_file
+from rio_uq.rows.versions import FileVersions
 
 PARQUET = "a Parquet file"
 
@@ -122,6 +123,7 @@ class ArrowRows:
         elif not is_arrow(data):
             raise TypeError(f"rows of a path, an Arrow table or an Arrow dataset were expected; got {type(data)}")
         self._dataset = data if hasattr(data, "to_batches") and hasattr(data, "count_rows") else dataset.dataset(data)
+        self._versions = FileVersions(self.files)
         self.columns = None if columns is None else self._checked(list(columns))
 
     @property
@@ -164,7 +166,9 @@ class ArrowRows:
     def blocks(self, columns: list[str]) -> Iterator[Any]:
         """Arrow tables of the same number of rows each, but for the last, whatever the file looks like inside."""
         block_rows = self.block_rows or rows_of_a_block(len(columns))
+        self._versions.check()
         yield from in_blocks(_scan(self._dataset, columns, block_rows, self.filter), block_rows)
+        self._versions.check()
 
     @staticmethod
     def pick(block: Any, indices: NDArray[np.intp]) -> Any:
