@@ -189,14 +189,6 @@ def test_tabs_in_tsv(run, rio_file, fresh):
     assert list(pd.read_csv("out.tsv", sep="\t"))[:6] == list(fresh)
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_dates_are_the_same_error_everywhere(ending, run, train):
-    table = train.assign(day=pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(120) % 5, "D"))
-    getattr(table, f"to_{ending}")(f"train.{ending}", index=False)
-    said = run("fit", f"train.{ending}", *FIT, "-o", "price.rio", code=1).stderr
-    assert "column 'day' holds dates or times" in said
-
-
 def test_truth_has_one_spelling(run, train, fresh):
     train.assign(garden=np.arange(120) % 3 == 0).to_parquet("train.parquet")
     fresh["garden"] = np.arange(80) % 2 == 0

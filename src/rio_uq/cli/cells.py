@@ -1,4 +1,4 @@
-"""Cells of a table as what a model and the GP take: numbers, or text, either with missing values."""
+"""Cells of a table as what a model and the GP take: numbers, text, or dates, all of them with missing values."""
 
 from __future__ import annotations
 
@@ -13,6 +13,16 @@ from pyarrow import compute as pc
 
 from rio_uq._base.array import Array, Mask
 from rio_uq.cli.console import UserError
+from rio_uq.cli.dates import (
+    DATE,
+    DATES,
+    DURATIONS,
+    TIMES,
+    dates_of_texts,
+    no_cells,
+    temporal_cells,
+    temporal_kind,
+)
 
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None")
 """Text that stands for a missing value."""
@@ -22,12 +32,11 @@ NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?[iI]nf(init
 SEPARATORS = (",", ".", "'", "’", " ", "\u00a0", "\u202f", "_")
 """Characters that separate thousands somewhere in the world."""
 
-DATE = (
-    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?( ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?$"
-)
-"""Dates and times in ISO 8601."""
+NUMBERS, TEXT = "number", "text"
+USABLE = (NUMBERS, TEXT, DATES, DURATIONS, TIMES)
+"""Kinds of columns that features are made of."""
 
-NUMBERS, TEXT, MIXED, DATES, EMPTY, OTHER = "number", "text", "mixed", "dates", "empty", "other"
+MIXED, MIXED_DATES, EMPTY, OTHER = "mixed", "mixed dates", "empty", "other"
 
 
 class NumberFormat(NamedTuple):
@@ -48,9 +57,11 @@ def is_number(kind: pa.DataType) -> bool:
 
 
 def kind_of(column: pa.ChunkedArray, number_format: NumberFormat) -> str:
-    """Whether a column holds numbers or text, or something that is of no use as it is."""
+    """Whether a column holds numbers, text or dates, or something that is of no use as it is."""
+    if column.null_count == len(column):
+        return EMPTY
     if is_number(column.type):
-        return NUMBERS if column.null_count < len(column) else EMPTY
+        return NUMBERS
     if pa.types.is_boolean(column.type):
         return TEXT
     if is_text(column.type):
@@ -62,10 +73,10 @@ def kind_of(column: pa.ChunkedArray, number_format: NumberFormat) -> str:
             return MIXED
         if n_text and _all_grouped(pc.filter(_trimmed(column), pa.array(bad)), number_format):
             return MIXED
-        if n_numbers == 0 and _mask(pc.match_substring_regex(_trimmed(column), DATE)).sum() == n_text:
-            return DATES
+        if 2 * _mask(pc.match_substring_regex(_trimmed(column), DATE)).sum() > n_numbers + n_text:
+            return MIXED_DATES if dates_of(column, DATES)[1].any() else DATES
         return NUMBERS if n_text == 0 else MIXED if n_numbers > n_text else TEXT
-    return DATES if pa.types.is_temporal(column.type) else OTHER
+    return temporal_kind(column.type) or OTHER
 
 
 def numbers_of(column: pa.ChunkedArray, number_format: NumberFormat) -> tuple[Array, Mask, Mask]:
@@ -145,6 +156,18 @@ def how_to_read(column: pa.ChunkedArray, rows: Mask, number_format: NumberFormat
     return "".join(f"; {hint}" for hint in hints)
 
 
+def dates_of(column: pa.ChunkedArray, kind: str) -> tuple[pd.Series, Mask]:
+    """Dates, durations or times, missing where there is none; and which cells hold something else."""
+    if temporal_kind(column.type) == kind:
+        return temporal_cells(column), np.zeros(len(column), dtype=bool)
+    if kind == DATES and is_text(column.type):
+        texts = _trimmed(column)
+        dates = dates_of_texts(texts)
+        missing = _mask(pc.or_kleene(pc.is_null(texts), pc.is_in(texts, pa.array(MISSING))))
+        return dates, dates.isna().to_numpy() & ~missing
+    return no_cells(len(column), kind), _mask(pc.is_valid(column.combine_chunks()))
+
+
 def texts_of(column: pa.ChunkedArray) -> pd.Series:
     """Text, NaN where there is none, as `pandas.read_csv` gives it."""
     if pa.types.is_boolean(column.type):
@@ -161,7 +184,7 @@ def texts_of(column: pa.ChunkedArray) -> pd.Series:
 def frame_of(
     table: pa.Table, kinds: Mapping[str, str], number_format: NumberFormat
 ) -> tuple[pd.DataFrame, dict[str, Mask]]:
-    """The columns of these kinds, and where columns of numbers hold something else."""
+    """The columns of these kinds, and where columns of numbers or dates hold something else."""
     columns, wrong = {}, {}
     for name, kind in kinds.items():
         column = table.column(name)
@@ -169,10 +192,13 @@ def frame_of(
             if not (is_text(column.type) or is_number(column.type) or pa.types.is_boolean(column.type)):
                 raise UserError(f"column {name!r} holds {column.type}, and held text when RIO was fitted")
             columns[name] = texts_of(column)
-        else:
+            continue
+        if kind == NUMBERS:
             columns[name], _, bad = numbers_of(column, number_format)
-            if bad.any():
-                wrong[name] = bad
+        else:
+            columns[name], bad = dates_of(column, kind)
+        if bad.any():
+            wrong[name] = bad
     return pd.DataFrame(columns, columns=list(kinds), index=range(table.num_rows)), wrong
 
 

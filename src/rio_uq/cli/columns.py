@@ -7,8 +7,20 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from rio_uq.cli.cells import DATES, EMPTY, MIXED, OTHER, NumberFormat, check_dots, examples, how_to_read, numbers_of
+from rio_uq.cli.cells import (
+    EMPTY,
+    MIXED,
+    MIXED_DATES,
+    OTHER,
+    NumberFormat,
+    check_dots,
+    dates_of,
+    examples,
+    how_to_read,
+    numbers_of,
+)
 from rio_uq.cli.console import UserError, note
+from rio_uq.cli.dates import DATES
 from rio_uq.cli.input import InputTable
 
 
@@ -77,10 +89,14 @@ def check_kind(name: str, kind: str, column: pa.ChunkedArray, number_format: Num
             f"column {name!r} holds numbers, and in {int(bad.sum()):,} rows text ({examples(column, bad)}): empty or "
             f"correct these cells, or --drop {name}{how_to_read(column, bad, number_format)}"
         )
-    if kind == DATES:
+    if kind == MIXED_DATES:
+        _, bad = dates_of(column, DATES)
         raise UserError(
-            f"column {name!r} holds dates or times ({column.type}): make numbers of them (days since the first, "
-            f"the month), or --drop {name}"
+            f"column {name!r} holds dates, and in {int(bad.sum()):,} rows something else ({examples(column, bad)}): "
+            f"empty or correct these cells, 2024-12-31 or 2024-12-31 18:30 say, or --drop {name}"
         )
     if kind == OTHER:
-        raise UserError(f"column {name!r} holds {column.type}, which is neither numbers nor text: --drop {name}")
+        raise UserError(
+            f"column {name!r} holds {column.type}, which is neither numbers, text nor dates: make one of these of it, "
+            f"or --drop {name}"
+        )

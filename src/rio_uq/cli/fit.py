@@ -123,7 +123,8 @@ def fit(
 ) -> None:
     """Learn error bars and corrections from a table.
 
-    Columns of text become categories; in columns of numbers, missing values are filled and marked.
+    Columns of text become categories, dates become days and places in the year, the week and the day.
+    In columns of numbers and dates, missing values are filled and marked.
     The .rio file remembers what predict needs.
 
     [bold]Examples[/bold]

@@ -16,8 +16,7 @@ from rio_uq._base.array import Array, Mask
 from rio_uq.cli.cells import check_dots, examples, frame_of, how_to_read, numbers_of
 from rio_uq.cli.console import UserError, note
 from rio_uq.cli.input import InputTable
-from rio_uq.cli.stored import OpenedRio
-from rio_uq.features.table_encoder import TableEncoder
+from rio_uq.cli.stored import OpenedRio, encoder_of
 from rio_uq.regressor import RIORegressor
 
 
@@ -71,7 +70,7 @@ class TableRows:
     def __init__(self, file: InputTable, opened: OpenedRio, *, with_target: bool, skip_bad: bool | None) -> None:
         self.file, self.table, self.rio, self.skip_bad = file, opened.table, opened.rio, skip_bad
         self.target = self.table.target if with_target else None
-        self.encoder = opened.rio.features if isinstance(opened.rio.features, TableEncoder) else None
+        self.encoder = encoder_of(opened.rio)
         self.unseen: Counter[str] = Counter()
         self.n_rows, self.n_skipped, self.n_without_target = 0, 0, 0
         prediction = [] if self.table.prediction is None else [self.table.prediction]
@@ -134,7 +133,7 @@ class TableRows:
             rows = [self.n_rows + int(row) + 1 for row in np.flatnonzero(mask)[:5]]
             cells = examples(table.column(name), mask)
             needed = {
-                "text": "a number is needed, as in the table that RIO was fitted to",
+                "text": f"a {self.table.columns.get(name)} is needed, as in the table that RIO was fitted to",
                 "missing": "no value was missing in the table that RIO was fitted to: fill it, or fit to a table with "
                 "missing values",
                 "prediction": "every row needs the model's prediction",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rio_uq._base.array import Array, Mask
 from rio_uq.cli.cells import (
     NUMBERS,
-    TEXT,
+    USABLE,
     NumberFormat,
     check_dots,
     examples,
@@ -84,7 +84,7 @@ def read_training_data(
     for name in seen:
         check_kind(name, kinds[name], rows.column(name), file.number_format)
     taken = chosen.model if chosen.is_asked_for else seen
-    kinds = {name: kinds[name] if kinds[name] in (NUMBERS, TEXT) else NUMBERS for name in taken}
+    kinds = {name: kinds[name] if kinds[name] in USABLE else NUMBERS for name in taken}
     X, _ = frame_of(rows, kinds, file.number_format)
     usable, columns = np.ones(len(X), dtype=bool), []
     for name in (target, *([] if prediction is None else [prediction])):
@@ -160,4 +160,4 @@ def _encoder(columns: list[str], X: pd.DataFrame) -> TableEncoder:
     try:
         return TableEncoder(columns).fit(X)
     except ValueError as error:
-        raise UserError(f"{error}; --drop leaves it out") from error
+        raise UserError(f"{error}; --drop leaves it out, and dates are read if written as 2024-12-31") from error
