@@ -8,6 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -260,3 +261,13 @@ def test_names_of_a_wide_table_are_looked_up_once():
     encoded = TableEncoder().fit(X).transform(X)
     assert encoded.shape == (3, 50)
     assert X.looked < 10
+
+
+def test_rows_of_a_block_count_as_the_file_does(tmp_path):
+    frame = pd.DataFrame({"a": np.arange(300.0), "y": np.arange(300.0)})
+    rio = RIORegressor(None, features=TableEncoder(["a"]), inference="sparse", n_inducing=3, noise="constant", tol=0.1)
+    rio.fit(frame[["a"]], frame["y"], y_pred=0.9 * frame["y"])
+    frame.loc[217, "a"] = np.inf
+    rows = rio_uq.rows.ArrowRows(pa.Table.from_pandas(frame[["a"]]), block_rows=100)
+    with pytest.raises(ValueError, match=r"in rows 200 to 299 of .* infinite in 1 rows \(217\)"):
+        rio.predict(rows, y_pred=0.9 * frame["y"])

@@ -57,8 +57,10 @@ class MemorySource:
     def take(self, numbers: NDArray[np.intp]) -> Part:
         if len(numbers) == self.n_rows:
             return self.part
-        roles = {role: value for role, value in vars(self.part).items() if role not in ("name", "X")}
-        chosen = {role: None if value is None else np.asarray(value)[numbers] for role, value in roles.items()}
+        roles = {role: value for role, value in vars(self.part).items() if role not in ("name", "X", "start")}
+        chosen: dict[str, Any] = {
+            role: None if value is None else np.asarray(value)[numbers] for role, value in roles.items()
+        }
         return Part(f"{len(numbers)} rows of X", _safe_indexing(self.part.X, numbers), **chosen)
 
     def total(self, function: Callable[[Any, Part], Sum], context: Any) -> Sum:

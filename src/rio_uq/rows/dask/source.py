@@ -200,7 +200,7 @@ class _Roles:
 
     def part(self, name: str, rows: Any, values: dict[str, Any]) -> Part:
         """Rows in memory, taken apart."""
-        roles = {role: np.asarray(array) for role, array in values.items()}
+        roles: dict[str, Any] = {role: np.asarray(array) for role, array in values.items()}
         roles |= {role: np.asarray(rows[columns]) for role, columns in self.by_name.items()}
         return Part(name, rows if self.columns is None else rows[self.columns], **roles)
 
