@@ -321,7 +321,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
 
         If rows come from elsewhere than those of `fit`, or are many more, fit anew: hyperparameters may have become
         wrong, and inducing points may lie where there are no rows. Memory and time stay the same with every batch in
-        sparse inference; in exact inference they grow with the square of the rows.
+        sparse inference; in exact inference they grow with the square of the rows: above 4 GiB there is a warning, and
+        an error above what the machine has.
 
         Parameters
         ----------

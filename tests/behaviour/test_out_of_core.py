@@ -213,7 +213,9 @@ def test_an_error_leaves_the_file_that_was_there(path, frame, tmp_path, fitted):
     output = tmp_path / "out.parquet"
     output.write_text("an older file")
     bad = pa.Table.from_pandas(frame.assign(yhat=frame["yhat"].where(frame.index != 620)))
-    with pytest.raises(ValueError, match=r"in rows 600 to 699 of the Arrow table: y_pred contains NaN in 1 row \(20\)"):
+    with pytest.raises(
+        ValueError, match=r"in rows 600 to 699 of the Arrow table: y_pred contains NaN in 1 row \(620\)"
+    ):
         fitted.predict_to_parquet(ArrowRows(bad, block_rows=100), output, y_pred="yhat")
     assert output.read_text() == "an older file"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["out.parquet", "train.parquet"]
@@ -299,9 +301,10 @@ def test_bad_rows_are_named_by_their_block(n_bad, frame):
     rio.fit(frame[NAMES][:200], frame["y"][:200], y_pred=frame["yhat"][:200])
     before = pickle.dumps(rio)
     rows = ArrowRows(pa.Table.from_pandas(bad), columns=NAMES, block_rows=100)
-    with pytest.raises(ValueError, match=r"in rows 500 to 599 of the Arrow table: X contains NaN"):
+    first = "530\\)" if n_bad == 1 else "530, 531"
+    with pytest.raises(ValueError, match=rf"in rows 500 to 599 of the Arrow table: X contains NaN in .* \({first}"):
         rio.fit(rows, "y", y_pred="yhat")
-    with pytest.raises(ValueError, match=r"in rows 500 to 599 of the Arrow table: X contains NaN"):
+    with pytest.raises(ValueError, match=rf"in rows 500 to 599 of the Arrow table: X contains NaN in .* \({first}"):
         rio.partial_fit(rows, "y", y_pred="yhat")
     assert pickle.dumps(rio) == before
 
@@ -310,7 +313,7 @@ def test_files_that_are_none(tmp_path, frame):
     with pytest.raises(FileNotFoundError, match="there is no Parquet file or folder"):
         regressor().fit(tmp_path / "absent.parquet", "y", y_pred="yhat")
     (tmp_path / "text.parquet").write_text("no Parquet")
-    with pytest.raises(ValueError, match="cannot be read as Parquet"):
+    with pytest.raises(ValueError, match="cannot be read as a Parquet file"):
         regressor().fit(tmp_path / "text.parquet", "y", y_pred="yhat")
     with pytest.raises(ValueError, match="has no rows"):
         regressor().fit(pa.Table.from_pandas(frame[:0]), "y", y_pred="yhat")

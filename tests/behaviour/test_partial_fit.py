@@ -176,3 +176,21 @@ def test_rows_of_the_summary_are_a_fair_sample(rng, monkeypatch):
     assert known.features.mean() == pytest.approx(0.75, abs=0.06)
     few = keep_more(rows(0.0, 3), rows(1.0, 4), seed=0)
     np.testing.assert_array_equal(few.features[:, 0], [0, 0, 0, 1, 1, 1, 1])
+
+
+def test_memory_of_an_exact_gp_is_said_before_it_is_taken(monkeypatch):
+    X = np.random.default_rng(0).uniform(size=(120, 2))
+    rio = RIORegressor(lambda X: X[:, 0], inference="exact", noise="constant", tol=0.1, random_state=0)
+    rio.fit(X[:50], X[:50, 1])
+    before = rio.fitted_
+    monkeypatch.setattr(exact, "memory_of_machine", lambda: 2 * 8 * 120**2 - 1)
+    with pytest.raises(ValueError, match=r"120 rows needs 0\.0 GiB .* inference='sparse'"):
+        rio.partial_fit(X[50:], X[50:, 1])
+    assert rio.fitted_ is before
+    with pytest.raises(ValueError, match=r"120 rows needs"):
+        rio.fit(X, X[:, 1])
+    monkeypatch.setattr(exact, "memory_of_machine", lambda: 2 * 8 * 120**2)
+    monkeypatch.setattr(exact, "MUCH", 2 * 8 * 120**2 - 1)
+    with pytest.warns(UserWarning, match="an exact GP of 120 rows needs"):
+        rio.partial_fit(X[50:], X[50:, 1])
+    assert exact.memory_needed(61_500, 1) > 56 * 2**30

@@ -45,6 +45,76 @@ def test_a_dot_is_no_decimal_point_where_a_comma_is(column, run, train, tmp_path
     assert "a cell with a dot is no number" in run(*fit, "bad.rio", code=1).stderr
 
 
+def with_thousands(table, columns, text="{:,.4f}"):
+    """Columns times 10,000, as text."""
+    return table.assign(**{name: [text.format(1e4 * value) for value in table[name]] for name in columns})
+
+
+@pytest.mark.parametrize("column", ["price", "yhat"])
+def test_text_among_outcomes_and_predictions_is_an_error(column, run, train, fresh, rio_file):
+    train.astype({column: object}).assign(**{column: train[column].where(train.index != 3, "1,234.5")}).to_csv(
+        "train.csv", index=False
+    )
+    said = run("fit", "train.csv", *FIT, *SMALL, "-o", "bad.rio", code=1).stderr
+    assert f"train.csv, column '{column}', row 4: '1,234.5' where a number is needed" in said
+    assert "--thousands ," in said
+    said = run("evaluate", "train.csv", "--rio", rio_file, code=1).stderr
+    assert f"train.csv, column '{column}', row 4: '1,234.5' where" in said
+    assert "--thousands ," in said
+    said = run("evaluate", "train.csv", "--rio", rio_file, "--skip-bad-rows")
+    assert "1 of 120 rows could not be used" in said.stderr
+    said = run("fit", "train.csv", *FIT, *SMALL, "-o", "good.rio", "--thousands", ",")
+    assert "fitted to 120 rows" in said.stdout
+
+
+def test_numbers_with_thousands_are_those_without(run, train, fresh, tmp_path):
+    columns = ["price", "yhat", "size"]
+    for name, table in (("train", train), ("new", fresh)):
+        table.assign(**{column: 1e4 * table[column] for column in columns}).to_csv(f"{name}-plain.csv", index=False)
+        with_thousands(table, columns).to_csv(f"{name}.csv", index=False)
+    run("fit", "train-plain.csv", *FIT, *SMALL, "-o", "plain.rio")
+    run("predict", "new-plain.csv", "--rio", "plain.rio", "-o", "plain.csv")
+    run("fit", "train.csv", *FIT, *SMALL, "--thousands", ",", "-o", "price.rio")
+    for name in ("out.csv", "out.parquet"):
+        run("predict", "new.csv", "--rio", "price.rio", "--thousands", ",", "-o", name)
+    plain = pd.read_csv("plain.csv")
+    np.testing.assert_allclose(pd.read_csv("out.csv")["mean"], plain["mean"], rtol=1e-6)
+    np.testing.assert_allclose(pd.read_parquet("out.parquet")["price"], plain["price"], atol=1e-3)
+    evaluate = ("evaluate", "new.csv", "--rio", "price.rio", "--json")
+    assert json.loads(run(*evaluate, "--thousands", ",").stdout)["rows"] == 80
+    assert "'size', row" in run("predict", "new.csv", "--rio", "price.rio", "-o", "bad.csv", code=1).stderr
+    run("report", "new.csv", "--rio", "price.rio", "--thousands", ",", "-o", "report.html")
+
+
+def test_dots_between_thousands(run, train):
+    table = with_thousands(train, ["price", "yhat", "size"])
+    swapped = table.map(lambda cell: cell.translate(str.maketrans(",.", ".,")) if isinstance(cell, str) else cell)
+    swapped.to_csv("train.csv", index=False, sep=";", decimal=",")
+    fit = ("fit", "train.csv", *FIT, *SMALL, "--decimal", ",", "-o")
+    assert "--thousands . if dots separate thousands" in run(*fit, "bad.rio", code=1).stderr
+    assert "fitted to 120 rows" in run(*fit, "good.rio", "--thousands", ".").stdout
+    swapped.loc[3, "price"] = "12.5"
+    swapped.to_csv("train.csv", index=False, sep=";", decimal=",")
+    assert "'price' holds '12.5'" in run(*fit, "bad.rio", "--thousands", ".", code=1).stderr
+
+
+def test_a_feature_of_numbers_with_thousands_is_no_category(run, train):
+    train.assign(size=np.where(train.index % 2 == 0, "1,200", "3,400")).to_csv("train.csv", index=False)
+    said = run("fit", "train.csv", *FIT, *SMALL, "-o", "bad.rio", code=1).stderr
+    assert "column 'size' holds" in said
+    assert "if ',' separates thousands: --thousands ," in said
+
+
+@pytest.mark.parametrize(
+    ("given", "message"), [((",", "--decimal", ","), "both ','"), (("ab",), "is not one character")]
+)
+def test_what_cannot_separate_thousands(given, message, run, train, rio_file):
+    train.to_csv("train.csv", index=False)
+    code = 2 if given == ("ab",) else 1
+    said = run("evaluate", "train.csv", "--rio", rio_file, "--thousands", *given, code=code).stderr
+    assert message in " ".join(said.replace("│", " ").split())
+
+
 @pytest.mark.parametrize("before", ["\n", "\n\r\n\n", "  \n\n", "\ufeff\n"])
 @pytest.mark.parametrize("header", ["size,age", '"size\n(m)",age'])
 def test_blank_lines_before_the_names(before, header, tmp_path):

@@ -295,11 +295,9 @@ def test_a_file_that_python_made(run, fresh, tmp_path):
     assert "does not say which columns" in refused.stderr
 
 
-def test_dates_empty_columns_and_unnamed_columns(run, train, tmp_path):
+def test_empty_columns_and_unnamed_columns(run, train, tmp_path):
     table = train.assign(nothing=np.nan).drop(columns=["id", "city"])
-    table.assign(day=pd.Timestamp("2024-01-01")).to_parquet("dates.parquet")
     options = ("--target", "price", "--pred-column", "yhat", "--inducing", 5)
-    assert "'day' holds dates" in run("fit", "dates.parquet", *options, "-o", "a.rio", code=1).stderr
     table.to_csv("indexed.csv")
     said = run("fit", "indexed.csv", *options, "-o", "a.rio").stderr
     assert "'nothing': empty in every row" in said
@@ -324,6 +322,23 @@ def test_a_kernel_that_does_not_look_at_features(run, train, fresh):
     np.testing.assert_allclose(
         pd.read_csv("out.csv")["mean"], rio_uq.load("price.rio").predict(X, y_pred=fresh["yhat"])
     )
+
+
+def test_outcomes_and_predictions_are_all_that_the_output_kernel_needs(run, train, fresh):
+    for name, table in (("train", train), ("new", fresh)):
+        table[["yhat", "price"]].to_csv(f"{name}.csv", index=False)
+    fit = ("fit", "train.csv", "--target", "price", "--pred-column", "yhat", "--rows", "new", "-o", "price.rio")
+    assert "no columns left that could be features: add some, or --kernel output" in run(*fit, code=1).stderr
+    said = run(*fit, "--kernel", "output", "--calibrate-with", "new.csv")
+    assert "fitted to 120 rows of predictions" in said.stdout
+    run("predict", "new.csv", "--rio", "price.rio", "-o", "out.csv")
+    X = pd.DataFrame(index=range(len(fresh)))
+    expected = rio_uq.load("price.rio").predict(X, y_pred=fresh["yhat"])
+    np.testing.assert_allclose(pd.read_csv("out.csv")["mean"], expected)
+    said = run("evaluate", "new.csv", "--rio", "price.rio")
+    assert "100% of the rows that RIO was calibrated with are rows here" in said.stderr
+    run("report", "new.csv", "--rio", "price.rio", "-o", "report.html")
+    run("info", "price.rio")
 
 
 def test_calibration_rows_that_cannot_be_used(run, train, fresh):

@@ -49,7 +49,10 @@ def test_skops_inside(run, tables):
 def test_skops_with_types_that_are_not_known_to_be_safe(run, tables):
     train, _ = tables
     skops.io.dump(ExtraTreesRegressor(5, random_state=0).fit(train[["size"]], train["price"]), "model.skops")
-    (unknown,) = skops.io.get_untrusted_types(file="model.skops")
+    types = skops.io.get_untrusted_types(file="model.skops")
+    if not types:
+        pytest.skip("this version of skops knows all types of a forest")
+    (unknown,) = types
     refused = run(*FIT, "--model", "model.skops", code=1).stderr
     assert unknown in refused
     assert f"--trust-types {unknown}" in refused

@@ -8,6 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -239,3 +240,34 @@ def test_names_that_cannot_be_stored_or_told_apart_are_refused(table):
 def test_features_have_names_of_their_own():
     frame = pd.DataFrame({"a": [1.0, None], "a is missing": [0.0, 1.0]})
     assert TableEncoder().fit(frame).feature_names_out_ == ["a", "a is missing", "a is missing (2)"]
+
+
+def test_names_of_a_wide_table_are_looked_up_once():
+    class Frame:
+        looked = 0
+
+        def __init__(self, columns):
+            self._columns = columns
+
+        @property
+        def columns(self):
+            self.looked += 1
+            return list(self._columns)
+
+        def __getitem__(self, name):
+            return self._columns[name]
+
+    X = Frame({f"sensor {i}": np.arange(3.0) for i in range(50)})
+    encoded = TableEncoder().fit(X).transform(X)
+    assert encoded.shape == (3, 50)
+    assert X.looked < 10
+
+
+def test_rows_of_a_block_count_as_the_file_does(tmp_path):
+    frame = pd.DataFrame({"a": np.arange(300.0), "y": np.arange(300.0)})
+    rio = RIORegressor(None, features=TableEncoder(["a"]), inference="sparse", n_inducing=3, noise="constant", tol=0.1)
+    rio.fit(frame[["a"]], frame["y"], y_pred=0.9 * frame["y"])
+    frame.loc[217, "a"] = np.inf
+    rows = rio_uq.rows.ArrowRows(pa.Table.from_pandas(frame[["a"]]), block_rows=100)
+    with pytest.raises(ValueError, match=r"in rows 200 to 299 of .* infinite in 1 rows \(217\)"):
+        rio.predict(rows, y_pred=0.9 * frame["y"])

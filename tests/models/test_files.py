@@ -3,8 +3,10 @@
 import io
 import json
 import pickle
+import tomllib
 import zipfile
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -113,3 +115,15 @@ def test_pickled_regressors(data, tmp_path):
     ):
         with pytest.raises(ValueError, match=r"regressor\.pkl .*log the model again"):
             read_folder(folder_of(tmp_path, content))
+
+
+def test_one_extra_says_which_skops_is_needed():
+    """Other extras name that one."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    named = {
+        extra: need
+        for extra, needs in project["optional-dependencies"].items()
+        for need in needs
+        if need.startswith("skops")
+    }
+    assert named == {"skops": "skops>=0.13"}

@@ -167,6 +167,26 @@ def test_columns_are_chosen_in_the_graph(features):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("target", ["residual", "outcome"])
+@pytest.mark.parametrize("kernel", ["io", "input", "output"])
+def test_predictions_that_are_no_numbers_give_none(kernel, target, bad):
+    """Also where the kernel does not look at them: `predict` raises an error then."""
+    X = np.random.default_rng(0).uniform(size=(40, 2))
+    rio = RIORegressor(None, kernel=kernel, target=target, noise="constant", tol=0.1, random_state=0)
+    rio.fit(X, np.sin(6.0 * X[:, 0]), y_pred=X[:, 1])
+    y_pred = X[:3, 1:].copy()
+    given = {} if kernel == "output" else {"X": X[:3]}
+    sound = run(export(rio), **given, y_pred=y_pred)
+    mean, std = rio.predict(X[:3], y_pred=y_pred[:, 0], return_std=True)
+    np.testing.assert_allclose(np.hstack([sound["mean"], sound["std"]]), np.column_stack([mean, std]), rtol=1e-8)
+    y_pred[1] = bad
+    with pytest.raises(ValueError, match="y_pred contains"):
+        rio.predict(X[:3], y_pred=y_pred[:, 0])
+    for name, values in run(export(rio), **given, y_pred=y_pred).items():
+        np.testing.assert_array_equal(np.isnan(values[:, 0]), [False, True, False], err_msg=name)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_missing_values_are_never_hidden(bad, family):
     X, y, y_pred, _ = problem(0, 1)

@@ -1,6 +1,7 @@
 """Tables in files: every format gives the same rows, in blocks of one size, whatever the file looks like inside."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def test_errors_are_those_of_the_library(tmp_path):
         open_table(tmp_path / "table.xlsx", CsvOptions())
     for ending in ("parquet", "feather"):
         (tmp_path / f"bad.{ending}").write_bytes(b"no table")
-        with pytest.raises(ValueError, match=f"no {ending.title()} file, or is damaged"):
+        with pytest.raises(ValueError, match=f"cannot be read as a {ending.title()} file, and may be damaged"):
             open_table(tmp_path / f"bad.{ending}", CsvOptions())
     (tmp_path / "twice.csv").write_text("a,b,a\n1,2,3\n")
     with pytest.raises(ValueError, match="more than one column called 'a'"):
@@ -60,3 +61,26 @@ def test_errors_are_those_of_the_library(tmp_path):
 def test_rows_know_nothing_of_the_command_line():
     source = Path(blocks.__file__).parent
     assert not [path for path in source.rglob("*.py") if "rio_uq.cli" in path.read_text()]
+
+
+def test_opening_a_wide_table_compares_each_name_with_few_others(tmp_path, monkeypatch):
+    from rio_uq.rows import formats
+
+    comparisons = 0
+
+    class Name(str):
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            nonlocal comparisons
+            comparisons += 1
+            return str.__eq__(self, other)
+
+    class Wide:
+        path = tmp_path / "wide.csv"
+        schema = SimpleNamespace(names=[Name(f"sensor {i}") for i in range(1000)])
+
+    monkeypatch.setattr(formats, "CsvFile", lambda path, options: Wide())
+    formats.open_table(Wide.path, CsvOptions())
+    assert comparisons <= 1000

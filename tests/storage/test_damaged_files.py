@@ -234,6 +234,25 @@ def test_arrays_of_other_shapes_and_types(saved, path):
             assert found is None or name == "arrays/check/rows.npy", (name, number)
 
 
+EMPTIED = ["known/", "gp/posterior/", "gp/slope_at", "check/rows", "check/features", "calibration/", ""]
+
+
+@pytest.mark.parametrize("prefix", EMPTIED)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_empty_arrays(prefix, axis, saved, path):
+    """Arrays that belong together are empty, and the manifest says so truly."""
+    content, names = saved[0], []
+    for name, value in members(content).items():
+        array = np.load(io.BytesIO(value)) if name.endswith(".npy") else np.empty(0)
+        if name.startswith(f"arrays/{prefix}") and array.ndim > axis:
+            content = with_array(content, name, np.delete(array, np.s_[:], axis))
+            names.append(name)
+    if names:
+        message = refusal(path, content)
+        assert any(f"member {name}: " in message for name in names)
+        assert "shape" in message or "columns" in message or "at least one" in message or "more than there" in message
+
+
 def test_objects_are_never_unpickled(saved, path, tmp_path):
     class Bomb:
         def __reduce__(self):

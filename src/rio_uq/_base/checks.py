@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Collection, Hashable, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rio_uq._base.array import Array, Mask
 
@@ -17,6 +21,29 @@ LARGEST = 1e150
 def named(values: Sequence[Any]) -> str:
     """The first few of rows or labels, for a message."""
     return ", ".join(map(repr, values[:MAX_NAMED])) + (", …" if len(values) > MAX_NAMED else "")
+
+
+_first_row: ContextVar[int] = ContextVar("first_row", default=0)
+
+
+@contextmanager
+def rows_counted_from(number: int) -> Iterator[None]:
+    """Messages name rows as a file counts them, of which these rows are a part."""
+    token = _first_row.set(number)
+    try:
+        yield
+    finally:
+        _first_row.reset(token)
+
+
+def named_rows(rows: NDArray[np.intp]) -> str:
+    """The first few of rows, for a message."""
+    return named((rows + _first_row.get()).tolist())
+
+
+def repeated(values: Iterable[Any]) -> list[Any]:
+    """Those that are there more than once."""
+    return [value for value, count in Counter(values).items() if count > 1]
 
 
 def check_finite(array: Array, name: str, remedy: str) -> None:
@@ -30,7 +57,7 @@ def check_finite(array: Array, name: str, remedy: str) -> None:
         kind for kind, is_there in (("NaN", np.isnan(array).any()), ("infinity", np.isinf(array).any())) if is_there
     )
     count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
-    raise ValueError(f"{name} contains {kinds} in {count} ({named(rows.tolist())}): {remedy}")
+    raise ValueError(f"{name} contains {kinds} in {count} ({named_rows(rows)}): {remedy}")
 
 
 def to_numeric(values: Any, name: str) -> Array:

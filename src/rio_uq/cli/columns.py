@@ -7,8 +7,20 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from rio_uq.cli.cells import DATES, EMPTY, MIXED, OTHER, check_dots, examples, numbers_of
+from rio_uq.cli.cells import (
+    EMPTY,
+    MIXED,
+    MIXED_DATES,
+    OTHER,
+    NumberFormat,
+    check_dots,
+    dates_of,
+    examples,
+    how_to_read,
+    numbers_of,
+)
 from rio_uq.cli.console import UserError, note
+from rio_uq.cli.dates import DATES
 from rio_uq.cli.input import InputTable
 
 
@@ -27,6 +39,8 @@ def choose_columns(
     asked: list[str] | None,
     features: Sequence[str],
     drop: Sequence[str],
+    *,
+    needs_features: bool,
 ) -> ChosenColumns:
     """Columns by --features and --drop, and by what the model asks for by name."""
     taken = {target: "--target", **({} if prediction is None else {prediction: "--pred-column"})}
@@ -40,43 +54,49 @@ def choose_columns(
     unnamed = [name for name in file.names if not name.strip()]
     if unnamed and not features and asked is None:
         note("a column without a name, which is often a row number, is left out of the features")
-    others = [name for name in file.names if name not in taken and name not in unnamed]
+    others = [name for name in file.names if name not in taken and name.strip()]
     model = asked or list(dict.fromkeys(features)) or others
-    foreign = [name for name in features if name not in model]
+    foreign = sorted({*features} - {*model}, key=features.index)
     if foreign:
         raise UserError(
             f"the model does not take {', '.join(map(repr, foreign))}, and the GP sees columns of the model: "
             "leave them out of --features, or give the model's predictions as --pred-column"
         )
-    gp = [name for name in list(dict.fromkeys(features)) or model if name not in drop]
-    if not gp:
-        raise UserError(f"{file.path} has no columns left that could be features")
+    dropped = set(drop)
+    gp = [name for name in list(dict.fromkeys(features)) or model if name not in dropped]
+    if not gp and needs_features:
+        hint = ": add some, or --kernel output, which looks at predictions alone" if prediction is not None else ""
+        raise UserError(f"{file.path} has no columns left that could be features{hint}")
     return ChosenColumns(gp if asked is None else model, gp, asked is not None)
 
 
-def without_empty(names: Sequence[str], kinds: dict[str, str]) -> list[str]:
+def without_empty(names: Sequence[str], kinds: dict[str, str], *, needs_features: bool) -> list[str]:
     """The columns that are not empty in every row."""
     empty = [name for name in names if kinds[name] == EMPTY]
     if empty:
         note(f"{', '.join(map(repr, empty))}: empty in every row, and left out of the features")
-    if len(empty) == len(names):
+    if len(empty) == len(names) and needs_features:
         raise UserError("all features are empty in every row")
-    return [name for name in names if name not in empty]
+    return [name for name in names if kinds[name] != EMPTY]
 
 
-def check_kind(name: str, kind: str, column: pa.ChunkedArray, decimal: str) -> None:
+def check_kind(name: str, kind: str, column: pa.ChunkedArray, number_format: NumberFormat) -> None:
     """Raise for a column that is of no use as it is, with what to do."""
     if kind == MIXED:
-        check_dots(name, column, decimal)
-        _, _, bad = numbers_of(column, decimal)
+        check_dots(name, column, number_format)
+        _, _, bad = numbers_of(column, number_format)
         raise UserError(
             f"column {name!r} holds numbers, and in {int(bad.sum()):,} rows text ({examples(column, bad)}): empty or "
-            f"correct these cells, or --drop {name}; for decimal commas: --decimal ,"
+            f"correct these cells, or --drop {name}{how_to_read(column, bad, number_format)}"
         )
-    if kind == DATES:
+    if kind == MIXED_DATES:
+        _, bad = dates_of(column, DATES)
         raise UserError(
-            f"column {name!r} holds dates or times ({column.type}): make numbers of them (days since the first, "
-            f"the month), or --drop {name}"
+            f"column {name!r} holds dates, and in {int(bad.sum()):,} rows something else ({examples(column, bad)}): "
+            f"empty or correct these cells, 2024-12-31 or 2024-12-31 18:30 say, or --drop {name}"
         )
     if kind == OTHER:
-        raise UserError(f"column {name!r} holds {column.type}, which is neither numbers nor text: --drop {name}")
+        raise UserError(
+            f"column {name!r} holds {column.type}, which is neither numbers, text nor dates: make one of these of it, "
+            f"or --drop {name}"
+        )

@@ -35,6 +35,7 @@ def evaluate(
     separator: shared.Separator = None,
     encoding: shared.Encoding = None,
     decimal: shared.Decimal = ".",
+    thousands: shared.Thousands = None,
 ) -> None:
     """How good predictions and error bars are on rows with outcomes.
 
@@ -54,7 +55,7 @@ def evaluate(
     trusted = split_names(trust_types)
     opened = with_target(rio, target, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=trusted)
     check_levels(opened.rio, level)
-    file = InputTable(test, CsvOptions(separator, encoding, decimal))
+    file = InputTable(test, CsvOptions(separator, encoding, decimal, thousands))
     measures = _measured(opened, TableRows(file, opened, with_target=True, skip_bad=skip_bad_rows), level)
     if as_json:
         say_json(json.dumps(_as_json(measures), indent=2))

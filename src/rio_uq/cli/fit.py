@@ -20,6 +20,7 @@ from rio_uq.cli.models import OpenedModel, open_model, split_names
 if TYPE_CHECKING:
     from rio_uq._base.array import Mask
     from rio_uq.cli.training_data import TrainingData
+    from rio_uq.features.table_encoder import TableEncoder
     from rio_uq.regressor import RIORegressor
     from rio_uq.rows.csv import CsvOptions
 
@@ -122,10 +123,12 @@ def fit(
     separator: shared.Separator = None,
     encoding: shared.Encoding = None,
     decimal: shared.Decimal = ".",
+    thousands: shared.Thousands = None,
 ) -> None:
     """Learn error bars and corrections from a table.
 
-    Columns of text become categories; in columns of numbers, missing values are filled and marked.
+    Columns of text become categories, dates become days and places in the year, the week and the day.
+    In columns of numbers and dates, missing values are filled and marked.
     The .rio file remembers what predict needs.
 
     [bold]Examples[/bold]
@@ -154,14 +157,22 @@ def fit(
     from rio_uq.rows.csv import CsvOptions
 
     check_output(output, force=force, ending=".rio", inputs=[train, model, calibrate_with])
-    csv_options = CsvOptions(separator, encoding, decimal)
+    csv_options = CsvOptions(separator, encoding, decimal, thousands)
     trusted = split_names(trust_types)
     opened = None if model is None else open_model(model, trust_pickle=trust_pickle, trusted=trusted)
     if opened is not None:
         _check_can_be_stored(opened, store_model)
     mask = rows.removeprefix(MIXED) if rows is not None and rows.startswith(MIXED) else None
     data = read_training_data(
-        train, csv_options, target, pred_column, opened, split_names(features), split_names(drop), mask
+        train,
+        csv_options,
+        target,
+        pred_column,
+        opened,
+        split_names(features),
+        split_names(drop),
+        mask,
+        needs_features=kernel != Kernel.output or opened is not None,
     )
     held_out = data.held_out if rows is None or mask is not None else rows == NEW
     rio = _fitted(
@@ -226,7 +237,7 @@ def _fitted(
     sparse: dict[str, Any] = {} if inducing is None else {"inference": "sparse", "n_inducing": inducing}
     rio = RIORegressor(
         estimator,
-        features=data.encoder,
+        features="auto" if data.encoder is None else data.encoder,
         kernel=kernel,
         ard=ard,
         residuals="cross-fit" if cross_fit else "auto",
@@ -261,7 +272,7 @@ def _calibrate(
     rows = table.read("calibrate with")
     with busy("calibrating"):
         rio.calibrate(rows.X, rows.y, y_pred=rows.y_pred, method=method)
-    return calibration_rows(hashes(data.encoder.transform(rows.X), rows.y))
+    return calibration_rows(hashes(rio.fitted_.features(rows.X), rows.y))
 
 
 def _save(
@@ -303,9 +314,7 @@ def _as_skops(model: Any, trusted: Sequence[str]) -> tuple[bytes, list[str]]:
 
 def _report(rio: RIORegressor, data: TrainingData, output: Path) -> None:
     summary = rio.summary()
-    n_columns, n_features = len(data.encoder.columns_), len(data.encoder.feature_names_out_)
-    encoded = "" if n_features == n_columns else f", encoded as {n_features} features"
-    say(f"{output}: fitted to {summary.n_rows:,} rows of {n_columns} columns{encoded}")
+    say(f"{output}: fitted to {summary.n_rows:,} rows of {_columns_in_words(data.encoder)}")
     say(f"  {rio.residuals_}")
     say(
         f"  standard deviation of residuals {float(summary.residual_std):.4g}, of noise "
@@ -313,3 +322,10 @@ def _report(rio: RIORegressor, data: TrainingData, output: Path) -> None:
     )
     if rio.calibration_ is not None:
         say(f"  error bars calibrated on {sum(rio.calibration_.n_rows):,} rows ({rio.calibration_.method})")
+
+
+def _columns_in_words(encoder: TableEncoder | None) -> str:
+    if encoder is None:
+        return "predictions"
+    n_columns, n_features = len(encoder.columns_), len(encoder.feature_names_out_)
+    return f"{n_columns} columns" + ("" if n_features == n_columns else f", encoded as {n_features} features")

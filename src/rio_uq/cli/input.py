@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from rio_uq.cli.cells import NumberFormat
 from rio_uq.cli.console import UserError, progress
 from rio_uq.rows.csv import CsvOptions, EncodingError
 from rio_uq.rows.formats import format_of, open_table, table_blocks
+from rio_uq.rows.versions import FileVersions
 
 
 class InputTable:
@@ -28,12 +30,18 @@ class InputTable:
         Of its columns.
     separator : str or None
         Of a CSV file.
-    decimal : str
-        The decimal point of text.
+    number_format : NumberFormat
+        Of text.
     """
 
     def __init__(self, path: Path, options: CsvOptions) -> None:
-        self.path, self.decimal = path, options.decimal
+        self.path, self.number_format = path, NumberFormat(options.decimal, options.thousands)
+        if options.thousands == options.decimal:
+            raise UserError(
+                f"--thousands and --decimal are both {options.decimal!r}: one character cannot separate thousands "
+                "and be the decimal point"
+            )
+        self._versions = FileVersions([path])
         with _as_user_errors():
             self.format, self._file = format_of(path), open_table(path, options)
         self.schema, self.names = self._file.schema, self._file.schema.names
@@ -41,7 +49,8 @@ class InputTable:
 
     def check_has(self, columns: Iterable[str], why: str = "") -> None:
         """Raise an error that names the columns that are missing, and those that are spelt alike."""
-        missing = [name for name in columns if name not in self.names]
+        there = set(self.names)
+        missing = [name for name in columns if name not in there]
         if not missing:
             return
         alike = difflib.get_close_matches(missing[0], self.names, n=1, cutoff=0.6)
@@ -53,6 +62,7 @@ class InputTable:
     def blocks(self, label: str) -> Iterator[pa.Table]:
         """The rows, some at a time, with a progress bar of that label."""
         with progress(label) as update, _as_user_errors():
+            self._versions.check()
             for block, share in table_blocks(self._file):
                 yield block
                 update(share)

@@ -33,6 +33,12 @@ def _decimal(value: str) -> str:
     return value
 
 
+def _thousands(value: str | None) -> str | None:
+    if value is not None and (len(value) != 1 or value.isalnum() or value in '+-"\t\r\n'):
+        raise typer.BadParameter(f"{value!r} is not one character that can separate thousands: a comma, say")
+    return value
+
+
 TableArgument = Annotated[
     Path,
     typer.Argument(
@@ -111,6 +117,16 @@ Decimal = Annotated[
         metavar="CHARACTER",
         callback=_decimal,
         help="Of numbers: a comma in much of Europe.",
+        rich_help_panel=READING,
+    ),
+]
+Thousands = Annotated[
+    str | None,
+    typer.Option(
+        "--thousands",
+        metavar="CHARACTER",
+        callback=_thousands,
+        help="Between thousands of numbers: a comma for 1,234.5. None by default: such a cell is no number.",
         rich_help_panel=READING,
     ),
 ]

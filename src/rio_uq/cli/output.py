@@ -18,7 +18,7 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from rio_uq._base.files import file_in_one_step
-from rio_uq.cli.cells import MISSING, is_text, with_points
+from rio_uq.cli.cells import MISSING, NumberFormat, is_text, plain_numbers
 from rio_uq.cli.console import UserError
 from rio_uq.cli.input import InputTable
 from rio_uq.rows.formats import format_of
@@ -39,7 +39,7 @@ def dialect_of(path: Path, table: InputTable, *, is_asked_for: bool) -> Dialect:
     """Tabs for .tsv, commas for .csv; or as the input, if options have said how that is written."""
     same = is_asked_for and table.separator is not None
     separator = "\t" if path.suffix.lower() == ".tsv" else (table.separator or ",") if same else ","
-    return Dialect(separator, table.decimal if same else ".")
+    return Dialect(separator, table.number_format.decimal if same else ".")
 
 
 def check_output(path: Path, *, force: bool, ending: str = "", inputs: Sequence[Path | str | None] = ()) -> None:
@@ -141,7 +141,7 @@ def column_types(table: InputTable) -> dict[str, pa.DataType]:
     patterns = {pa.int64(): WHOLE, pa.float64(): FRACTION}
     for block in table.blocks("finding the types of columns"):
         for name, candidates in fits.items():
-            column = with_points(block.column(name), table.decimal)
+            column = plain_numbers(block.column(name), table.number_format)
             texts = pc.filter(column, pc.invert(pc.is_in(column, pa.array(MISSING))))
             while candidates and not _all_match(texts, patterns[candidates[0]]):
                 candidates.pop(0)
@@ -152,13 +152,13 @@ def _all_match(texts: Any, pattern: str) -> bool:
     return bool(pc.all(pc.match_substring_regex(texts, pattern), min_count=0).as_py())
 
 
-def typed(table: pa.Table, types: dict[str, pa.DataType], decimal: str) -> pa.Table:
+def typed(table: pa.Table, types: dict[str, pa.DataType], number_format: NumberFormat) -> pa.Table:
     """The rows of a CSV file with these types."""
     columns = []
     for name in table.column_names:
         column = table.column(name)
         if types[name] != pa.string() and is_text(column.type):
             is_missing = pc.is_in(column, pa.array(MISSING))
-            column = pc.if_else(is_missing, None, with_points(column, decimal)).cast(types[name])
+            column = pc.if_else(is_missing, None, plain_numbers(column, number_format)).cast(types[name])
         columns.append(column)
     return pa.table(columns, names=table.column_names)

@@ -39,6 +39,7 @@ def predict(
     separator: shared.Separator = None,
     encoding: shared.Encoding = None,
     decimal: shared.Decimal = ".",
+    thousands: shared.Thousands = None,
 ) -> None:
     """Corrected predictions with error bars, for a table of any size.
 
@@ -64,7 +65,7 @@ def predict(
 
     check_output(output, force=force, inputs=[new, rio, model])
     writes_csv = format_of(output) == "csv"
-    file = InputTable(new, CsvOptions(separator, encoding, decimal))
+    file = InputTable(new, CsvOptions(separator, encoding, decimal, thousands))
     opened = open_rio(
         rio, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=split_names(trust_types)
     )
@@ -107,7 +108,7 @@ def _blocks(
     empty = True
     for block in rows.blocks("predicting"):
         empty = False
-        table = block.table if types is None else typed(block.table, types, rows.file.decimal)
+        table = block.table if types is None else typed(block.table, types, rows.file.number_format)
         columns = answers(opened, block, levels)[0 if opened.has_model else 1 :]
         for name, values in zip(names, columns, strict=True):
             column = np.full(table.num_rows, np.nan)

@@ -38,6 +38,7 @@ def report(
     separator: shared.Separator = None,
     encoding: shared.Encoding = None,
     decimal: shared.Decimal = ".",
+    thousands: shared.Thousands = None,
 ) -> None:
     """A report on rows with outcomes: one HTML file, to be opened in a browser.
 
@@ -60,7 +61,7 @@ def report(
     check_output(output, force=force, ending=".html", inputs=[test, rio, model])
     trusted = split_names(trust_types)
     opened = with_target(rio, target, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=trusted)
-    file = InputTable(test, CsvOptions(separator, encoding, decimal))
+    file = InputTable(test, CsvOptions(separator, encoding, decimal, thousands))
     table = TableRows(file, opened, with_target=True, skip_bad=skip_bad_rows)
     if id_column is not None:
         _check_id(file, opened.table, id_column)

@@ -13,11 +13,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array, Mask
-from rio_uq.cli.cells import check_dots, examples, frame_of, numbers_of
+from rio_uq.cli.cells import check_dots, examples, frame_of, how_to_read, numbers_of
 from rio_uq.cli.console import UserError, note
 from rio_uq.cli.input import InputTable
-from rio_uq.cli.stored import OpenedRio
-from rio_uq.features.table_encoder import TableEncoder
+from rio_uq.cli.stored import OpenedRio, encoder_of
 from rio_uq.regressor import RIORegressor
 
 
@@ -71,7 +70,7 @@ class TableRows:
     def __init__(self, file: InputTable, opened: OpenedRio, *, with_target: bool, skip_bad: bool | None) -> None:
         self.file, self.table, self.rio, self.skip_bad = file, opened.table, opened.rio, skip_bad
         self.target = self.table.target if with_target else None
-        self.encoder = opened.rio.features if isinstance(opened.rio.features, TableEncoder) else None
+        self.encoder = encoder_of(opened.rio)
         self.unseen: Counter[str] = Counter()
         self.n_rows, self.n_skipped, self.n_without_target = 0, 0, 0
         prediction = [] if self.table.prediction is None else [self.table.prediction]
@@ -104,7 +103,7 @@ class TableRows:
             self.n_rows += table.num_rows
 
     def _block(self, table: pa.Table) -> Block:
-        X, wrong = frame_of(table, self.table.columns, self.file.decimal)
+        X, wrong = frame_of(table, self.table.columns, self.file.number_format)
         bad = np.zeros(table.num_rows, dtype=bool)
         for name, mask in wrong.items():
             bad |= self._refuse(table, name, mask, "text")
@@ -114,30 +113,33 @@ class TableRows:
             self.unseen[column.name] += column.unseen(X[column.name])
         y_pred = None
         if self.table.prediction is not None:
-            y_pred, _, _ = numbers_of(table.column(self.table.prediction), self.file.decimal)
+            y_pred, _, _ = numbers_of(table.column(self.table.prediction), self.file.number_format)
             bad |= self._refuse(table, self.table.prediction, ~np.isfinite(y_pred), "prediction")
         usable, y = ~bad, None
-        self.n_skipped += int(bad.sum())
         if self.target is not None:
-            check_dots(self.target, table.column(self.target), self.file.decimal)
-            y, _, _ = numbers_of(table.column(self.target), self.file.decimal)
-            self.n_without_target += int((usable & ~np.isfinite(y)).sum())
-            usable &= np.isfinite(y)
+            check_dots(self.target, table.column(self.target), self.file.number_format)
+            y, missing, _ = numbers_of(table.column(self.target), self.file.number_format)
+            bad |= self._refuse(table, self.target, ~np.isfinite(y) & ~missing, "outcome")
+            self.n_without_target += int((missing & ~bad).sum())
+            usable = ~(bad | missing)
             y = y[usable]
+        self.n_skipped += int(bad.sum())
         numbers = self.n_rows + np.flatnonzero(usable) + 1
         return Block(table, usable, X[usable], y, None if y_pred is None else y_pred[usable], numbers)
 
     def _refuse(self, table: pa.Table, name: str, mask: Mask, why: str) -> Mask:
         if mask.any() and not self.skip_bad:
-            check_dots(name, table.column(name), self.file.decimal)
+            check_dots(name, table.column(name), self.file.number_format)
             rows = [self.n_rows + int(row) + 1 for row in np.flatnonzero(mask)[:5]]
             cells = examples(table.column(name), mask)
             needed = {
-                "text": "a number is needed, as in the table that RIO was fitted to",
+                "text": f"a {self.table.columns.get(name)} is needed, as in the table that RIO was fitted to",
                 "missing": "no value was missing in the table that RIO was fitted to: fill it, or fit to a table with "
                 "missing values",
                 "prediction": "every row needs the model's prediction",
+                "outcome": "a number is needed, or nothing, which leaves the row out",
             }[why]
+            needed += how_to_read(table.column(name), mask, self.file.number_format)
             skip = "" if self.skip_bad is None else "; or go on without such rows: --skip-bad-rows"
             raise UserError(
                 f"{self.file.path}, column {name!r}, row {', '.join(map(str, rows))}{' …' if mask.sum() > 5 else ''}: "

@@ -9,9 +9,11 @@ from typing import Any
 
 import typer
 
-from rio_uq.cli.cells import NUMBERS, TEXT
+from rio_uq.cli.cells import NUMBERS, TEXT, USABLE
 from rio_uq.cli.console import UserError
 from rio_uq.cli.models import open_model, untrusted
+from rio_uq.features.dates import DateColumn
+from rio_uq.features.table_encoder import CategoryColumn, Column, TableEncoder
 from rio_uq.models.files import UntrustedTypesError
 from rio_uq.regressor import RIORegressor, load
 
@@ -29,7 +31,7 @@ class TableDescription:
     prediction : str or None
         The column of the model's predictions; None where a model makes them.
     columns : dict
-        The columns that are X, in their order, each "number" or "text".
+        The columns that are X, in their order, each "number", "text", "date", "duration" or "time".
     model : str or None
         As the model was given to fit.
     """
@@ -66,8 +68,21 @@ def read_table(rio: RIORegressor, path: Path) -> TableDescription:
         raise UserError(
             f"{path} does not say which columns it needs: make it with rio-uq fit, or in Python fit to a DataFrame"
         )
-    categories = {column.name for column in getattr(rio.features, "columns_", ()) if hasattr(column, "levels")}
-    return TableDescription(None, None, {str(name): TEXT if name in categories else NUMBERS for name in names}, None)
+    encoder = encoder_of(rio)
+    kinds = {} if encoder is None else {column.name: _kind(column) for column in encoder.columns_}
+    return TableDescription(None, None, {str(name): kinds.get(name, NUMBERS) for name in names}, None)
+
+
+def encoder_of(rio: RIORegressor) -> TableEncoder | None:
+    """That makes the GP's features, if one does."""
+    made_by = getattr(rio.fitted_.extract, "transform", None)
+    return made_by if isinstance(made_by, TableEncoder) else None
+
+
+def _kind(column: Column) -> str:
+    if isinstance(column, DateColumn):
+        return column.holds.removesuffix("s")
+    return TEXT if isinstance(column, CategoryColumn) else NUMBERS
 
 
 def _checked(stored: Any) -> TableDescription:
@@ -75,8 +90,8 @@ def _checked(stored: Any) -> TableDescription:
     texts = [stored["target"], stored["prediction"], stored["model"]]
     if not all(value is None or isinstance(value, str) for value in texts):
         raise ValueError("names have to be text")
-    if not columns or not all(isinstance(name, str) and kind in (NUMBERS, TEXT) for name, kind in columns.items()):
-        raise ValueError("columns have to be numbers or text")
+    if not (columns or texts[1]) or not all(isinstance(name, str) and kind in USABLE for name, kind in columns.items()):
+        raise ValueError("columns have to be numbers, text or dates")
     return TableDescription(stored["target"], stored["prediction"], columns, stored["model"])
 
 

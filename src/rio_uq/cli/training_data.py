@@ -8,9 +8,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from rio_uq._base.array import Array, Mask
-from rio_uq.cli.cells import NUMBERS, TEXT, check_dots, examples, frame_of, kind_of, numbers_of
+from rio_uq.cli.cells import (
+    NUMBERS,
+    USABLE,
+    NumberFormat,
+    check_dots,
+    examples,
+    frame_of,
+    how_to_read,
+    kind_of,
+    numbers_of,
+)
 from rio_uq.cli.columns import check_kind, choose_columns, without_empty
 from rio_uq.cli.console import UserError, note
 from rio_uq.cli.input import InputTable
@@ -31,8 +42,8 @@ class TrainingData:
     ----------
     table : TableDescription
         Its description in the .rio file.
-    encoder : TableEncoder
-        Fitted to X.
+    encoder : TableEncoder or None
+        Fitted to X; None where X has no columns, and the GP looks at predictions alone.
     X : DataFrame
     y : (n,) array
     y_pred : (n,) array or None
@@ -41,7 +52,7 @@ class TrainingData:
     """
 
     table: TableDescription
-    encoder: TableEncoder
+    encoder: TableEncoder | None
     X: pd.DataFrame
     y: Array
     y_pred: Array | None
@@ -57,32 +68,36 @@ def read_training_data(
     features: list[str],
     drop: list[str],
     held_out: str | None = None,
+    *,
+    needs_features: bool = True,
 ) -> TrainingData:
     """Read a table for fit; an error says in a sentence why it cannot be used."""
     file = InputTable(path, csv_options)
     if held_out is not None:
         file.check_has([held_out], " that --rows names")
         drop = [*drop, held_out]
-    chosen = choose_columns(file, target, prediction, None if model is None else model.columns(), features, drop)
+    asked = None if model is None else model.columns()
+    chosen = choose_columns(file, target, prediction, asked, features, drop, needs_features=needs_features)
     rows = file.read()
-    kinds = {name: kind_of(rows.column(name), file.decimal) for name in chosen.model}
-    seen = without_empty(chosen.gp, kinds)
+    kinds = {name: kind_of(rows.column(name), file.number_format) for name in chosen.model}
+    seen = without_empty(chosen.gp, kinds, needs_features=needs_features)
     for name in seen:
-        check_kind(name, kinds[name], rows.column(name), file.decimal)
+        check_kind(name, kinds[name], rows.column(name), file.number_format)
     taken = chosen.model if chosen.is_asked_for else seen
-    kinds = {name: kinds[name] if kinds[name] in (NUMBERS, TEXT) else NUMBERS for name in taken}
-    X, _ = frame_of(rows, kinds, file.decimal)
+    kinds = {name: kinds[name] if kinds[name] in USABLE else NUMBERS for name in taken}
+    X, _ = frame_of(rows, kinds, file.number_format)
     usable, columns = np.ones(len(X), dtype=bool), []
     for name in (target, *([] if prediction is None else [prediction])):
-        check_dots(name, rows.column(name), file.decimal)
-        numbers, _, _ = numbers_of(rows.column(name), file.decimal)
-        n_missing = int((usable & np.isnan(numbers)).sum())
+        check_dots(name, rows.column(name), file.number_format)
+        numbers, missing, bad = numbers_of(rows.column(name), file.number_format)
+        _check_numbers(path, name, rows.column(name), bad, file.number_format)
+        _check_finite(path, name, numbers)
+        n_missing = int((usable & missing).sum())
         if 0 < n_missing < len(X):
             note(f"{n_missing:,} of {len(X):,} rows have no number in {name!r}: left out")
-        if len(X) and np.isnan(numbers).all():
-            raise UserError(_no_number(path, name, rows.column(name), file.decimal))
-        _check_finite(path, name, numbers)
-        usable &= ~np.isnan(numbers)
+        if len(X) and missing.all():
+            raise UserError(f"{path}: no row has a number in {name!r}: it is empty in every row")
+        usable &= ~missing
         columns.append(numbers)
     if int(usable.sum()) < LEAST_ROWS:
         both = f"{target!r}{f' and {prediction!r}' if prediction else ''}"
@@ -94,18 +109,18 @@ def read_training_data(
     X = X[usable].reset_index(drop=True)
     return TrainingData(
         TableDescription(target, prediction, kinds, None if model is None else model.name),
-        _encoder(seen, X),
+        _encoder(seen, X) if seen else None,
         X,
         y,
         y_pred,
-        None if held_out is None else _mask(path, held_out, rows.column(held_out), file.decimal)[usable],
+        None if held_out is None else _mask(path, held_out, rows.column(held_out), file.number_format)[usable],
     )
 
 
-def _mask(path: Path, name: str, column: pa.ChunkedArray, decimal: str) -> Mask:
+def _mask(path: Path, name: str, column: pa.ChunkedArray, number_format: NumberFormat) -> Mask:
     """A column of 1 and 0, or of true and false, as a mask."""
     texts = [str(value).strip().lower() for value in column.to_pylist()]
-    numbers, _, _ = numbers_of(column, decimal)
+    numbers, _, _ = numbers_of(column, number_format)
     is_true, is_false = (np.isin(texts, words) | (numbers == number) for words, number in ((TRUE, 1.0), (FALSE, 0.0)))
     if not (is_true | is_false).all():
         row = int(np.flatnonzero(~(is_true | is_false))[0])
@@ -113,21 +128,31 @@ def _mask(path: Path, name: str, column: pa.ChunkedArray, decimal: str) -> Mask:
     return np.asarray(is_true)
 
 
-def _no_number(path: Path, name: str, column: pa.ChunkedArray, decimal: str) -> str:
-    _, _, bad = numbers_of(column, decimal)
-    if not bad.any():
-        return f"{path}: no row has a number in {name!r}: it is empty in every row"
-    hint = "; for decimal commas: --decimal ," if decimal == "." else ""
-    return f"{path}: no row has a number in {name!r}: it holds {examples(column, bad)}{hint}"
+def _check_numbers(path: Path, name: str, column: pa.ChunkedArray, bad: Mask, number_format: NumberFormat) -> None:
+    """Raise for outcomes or predictions that are text: rows without them would be missing from what is learnt."""
+    n_bad = int(bad.sum())
+    if not n_bad:
+        return
+    hint = how_to_read(column, bad, number_format)
+    if n_bad == len(bad):
+        raise UserError(f"{path}: no row has a number in {name!r}: it holds {examples(column, bad)}{hint}")
+    raise UserError(
+        f"{path}, column {name!r}, row {_shown(np.flatnonzero(bad))}: {examples(column, bad)} where a number is "
+        f"needed, or nothing, which leaves the row out: correct or empty these {n_bad:,} cells{hint}"
+    )
+
+
+def _shown(rows: NDArray[np.intp]) -> str:
+    """Numbers of the first rows, counted from 1."""
+    return f"{', '.join(str(row + 1) for row in rows[:5])}{' …' if len(rows) > 5 else ''}"
 
 
 def _check_finite(path: Path, name: str, numbers: Array) -> None:
     infinite = np.flatnonzero(np.isinf(numbers))
     if len(infinite):
-        shown = ", ".join(str(row + 1) for row in infinite[:5])
         raise UserError(
-            f"{path}, column {name!r}, row {shown}{' …' if len(infinite) > 5 else ''}: infinite, where a number is "
-            "needed: correct or empty these cells"
+            f"{path}, column {name!r}, row {_shown(infinite)}: infinite, where a number is needed: correct or empty "
+            "these cells"
         )
 
 
@@ -135,4 +160,4 @@ def _encoder(columns: list[str], X: pd.DataFrame) -> TableEncoder:
     try:
         return TableEncoder(columns).fit(X)
     except ValueError as error:
-        raise UserError(f"{error}; --drop leaves it out") from error
+        raise UserError(f"{error}; --drop leaves it out, and dates are read if written as 2024-12-31") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,7 @@ def extractor(features: Any, X: Any, y: Any, model: Any = None) -> Extractor:
 
 def _auto(X: Any, y: Any, model: Any) -> Extractor:
     """X itself; of a frame with columns that are no numbers, the output of the model's own steps, or of an encoder."""
-    if not hasattr(X, "columns") or all(is_numeric(_column(X, i)) for i in range(len(X.columns))):
+    if not hasattr(X, "columns") or all(map(is_numeric, _columns(X))):
         return Columns(None)
     from_steps = _from_pipeline(X, y, model)
     if from_steps is not None:
@@ -71,9 +71,9 @@ def _auto(X: Any, y: Any, model: Any) -> Extractor:
         ) from error
 
 
-def _column(X: Any, place: int) -> Any:
-    """By its place, for names may be repeated."""
-    return X.iloc[:, place] if hasattr(X, "iloc") else X[X.columns[place]]
+def _columns(X: Any) -> Iterator[Any]:
+    """By their places where there are some, for names may be repeated."""
+    return (X.iloc[:, i] for i in range(X.shape[1])) if hasattr(X, "iloc") else (X[name] for name in X.columns)
 
 
 def _from_pipeline(X: Any, y: Any, model: Any) -> Transformed | None:

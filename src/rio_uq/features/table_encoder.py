@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any, Self
@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rio_uq._base.array import Array, Mask
-from rio_uq._base.checks import check_count, named
+from rio_uq._base.checks import check_count, named, named_rows, repeated
 from rio_uq.features.dates import DateColumn, date_kind, days_of, learn_dates
 from rio_uq.features.missing import is_missing
 
@@ -158,9 +158,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError("there are no columns to encode: name at least one")
         _check_names(names)
         columns, reasons = [], {}
-        for name in names:
+        for name, values in _named_columns(X, names):
             try:
-                columns.append(self._learn(name, _column(X, name)))
+                columns.append(self._learn(name, values))
             except UnencodableColumnsError as error:
                 reasons[name] = str(error)
         if reasons:
@@ -172,8 +172,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Numbers, a column for each of ``feature_names_out_``."""
         check_is_fitted(self)
         encoded = []
-        for column in self.columns_:
-            values = _column(X, column.name)
+        by_name = _named_columns(X, [column.name for column in self.columns_])
+        for column, (_, values) in zip(self.columns_, by_name, strict=True):
             rows = np.flatnonzero(column.bad_rows(values))
             if len(rows):
                 raise ValueError(_complaint(column, values, rows))
@@ -227,9 +227,8 @@ def _check_names(names: list[Any]) -> None:
         raise TypeError(
             f"names of columns have to be text; got {named(others)}: X.columns = X.columns.astype(str), say"
         )
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise ValueError(f"each column has to have a name of its own; there are several of {named(repeated)}")
+    if several := repeated(names):
+        raise ValueError(f"each column has to have a name of its own; there are several of {named(several)}")
 
 
 def _distinct(names: list[str]) -> list[str]:
@@ -261,10 +260,10 @@ def _complaint(column: Column, values: Any, rows: NDArray[np.intp]) -> str:
         infinite = np.flatnonzero(np.isinf(numbers))
         if len(infinite):
             return (
-                f"column {name!r} is infinite in {len(infinite)} rows ({named(infinite.tolist())}): replace these "
+                f"column {name!r} is infinite in {len(infinite)} rows ({named_rows(infinite)}): replace these "
                 "numbers, or remove the rows"
             )
-    where = f"column {name!r} has no usable {one} in {len(rows)} rows ({named(rows.tolist())})"
+    where = f"column {name!r} has no usable {one} in {len(rows)} rows ({named_rows(rows)})"
     if missing[rows].all():
         return (
             f"{where}, and had one in every row in fit: remove or fill these rows, or fit on a table with missing "
@@ -303,11 +302,14 @@ def _frame_columns(X: Any) -> Any:
     return X.columns
 
 
-def _column(X: Any, name: str) -> Any:
-    if name not in _frame_columns(X):
-        raise ValueError(f"X has no column {name!r}: its columns are {named(list(X.columns))}")
-    _check_names([other for other in X.columns if other == name])
-    return X[name]
+def _named_columns(X: Any, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Names and values of these columns."""
+    there, wanted = list(_frame_columns(X)), set(names)
+    missing = sorted(wanted - {*there}, key=names.index)
+    if missing:
+        raise ValueError(f"X has no column {named(missing)}: its columns are {named(there)}")
+    _check_names([name for name in there if name in wanted])
+    return ((name, X[name]) for name in names)
 
 
 def _is_categorical(values: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rio_uq._base.checks import check_choice, check_levels
+from rio_uq._base.checks import check_choice, check_levels, repeated
 from rio_uq._base.extras import require
 from rio_uq._base.files import written_in_one_step
 from rio_uq._base.version import __version__
@@ -196,8 +196,7 @@ class _Export:
         return self.onnx.helper.make_tensor_value_info(name, kind, dims, doc_string=described)
 
     def _check_names(self, outputs: list[Any]) -> None:
-        names = [value.name for value in (*self.inputs, *outputs)]
-        for name in {name for name in names if names.count(name) > 1}:
+        for name in repeated(value.name for value in (*self.inputs, *outputs)):
             raise ValueError(f"base has an input {name!r}, which is the name of a tensor of the regressor: rename it")
 
 

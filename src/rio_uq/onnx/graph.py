@@ -79,6 +79,9 @@ def predict(
     if features is not None:
         rows = graph.apply("Concat", _scaled(graph, features, gp.inputs), rows, axis=1)
     cross = _cross(graph, rows, gp.posterior)
+    if all(term.part == "input" for term in gp.posterior.kernel.terms):
+        # The kernel does not look at predictions, and NaN among them has to be seen all the same.
+        cross = graph.apply("Add", cross, graph.apply("Mul", graph.row_sums(rows), 0.0))
     mean = graph.apply("Add", graph.apply("MatMul", cross, gp.posterior.weights * gp.targets.scale), gp.targets.offset)
     if gp.is_residual:
         mean = graph.apply("Add", y_pred, mean)

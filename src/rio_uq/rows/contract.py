@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rio_uq._base.checks import named
+from rio_uq._base.checks import named, rows_counted_from
 
 ROLES = ("y", "y_pred", "sample_weight", "held_out", "groups")
 """Values that rows may have beside X."""
@@ -34,6 +34,8 @@ class Part:
     X : array or frame
     y, y_pred, sample_weight, held_out, groups : arrays or None
         As in `RIORegressor.fit`.
+    start : int
+        The number of the first row, where rows are those of a file from there on.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Part:
     sample_weight: Any = None
     held_out: Any = None
     groups: Any = None
+    start: int = 0
 
 
 class Summand(Protocol):
@@ -80,9 +83,10 @@ class Source(Protocol):
 
 @contextmanager
 def errors_of(part: Part) -> Iterator[None]:
-    """Errors about rows say which part they are in, and stay of their kind; rows of a part count from 0."""
+    """Errors about rows say which part they are in, and stay of their kind; rows count from the first of all parts."""
     try:
-        yield
+        with rows_counted_from(part.start):
+            yield
     except ROW_ERRORS as error:
         message = f"in {part.name}: {error}"
         try:

@@ -33,6 +33,7 @@ class CsvOptions:
     separator: str | None = None
     encoding: str | None = None
     decimal: str = "."
+    thousands: str | None = None
 
 
 class EncodingError(ValueError):
@@ -45,10 +46,7 @@ class CsvFile:
     def __init__(self, path: Path, options: CsvOptions) -> None:
         self.path = path
         self.encoding = options.encoding or _encoding(path)
-        try:
-            codecs.lookup(self.encoding)
-        except LookupError:
-            raise EncodingError(f"the encoding {self.encoding} is not known") from None
+        _check_encoding(self.encoding)
         self.separator, names, self._header_lines = self._read_header(options.separator)
         self.schema = pa.schema([(name, pa.string()) for name in names])
 
@@ -104,6 +102,17 @@ class CsvFile:
 
     def _wrong_encoding(self) -> EncodingError:
         return EncodingError(f"{self.path} is not written in {self.encoding}")
+
+
+def _check_encoding(name: str) -> None:
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        raise EncodingError(f"the encoding {name} is not known") from None
+    try:
+        "a".encode(name)
+    except (LookupError, UnicodeError):
+        raise EncodingError(f"the encoding {name} is not one of text") from None
 
 
 def _encoding(path: Path) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from rio_uq.rows.damage import naming_file
+
 
 class FeatherFile:
     """A table in a Feather file, see `rio_uq.rows.formats.TableFile`."""
@@ -26,5 +28,6 @@ class FeatherFile:
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
-        with pa.memory_map(str(self.path)) as source, pa.ipc.open_file(source) as file:
+        path = str(self.path)
+        with naming_file(path, "a Feather file"), pa.memory_map(path) as source, pa.ipc.open_file(source) as file:
             yield file

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from rio_uq._base.checks import repeated
 from rio_uq.rows.blocks import NUMBERS_A_CELL, in_blocks, rows_of_a_block
 from rio_uq.rows.csv import CsvFile, CsvOptions
 from rio_uq.rows.feather import FeatherFile
@@ -49,19 +50,14 @@ def open_table(path: Path, csv_options: CsvOptions) -> TableFile:
     """The table in a file; a ValueError says what is wrong with it."""
     name = format_of(path)
     file: TableFile
-    try:
-        if name == "csv":
-            file = CsvFile(path, csv_options)
-        elif name == "parquet":
-            file = ParquetFile(path)
-        else:
-            file = FeatherFile(path)
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{path} is no {name.title()} file, or is damaged: {error}") from error
-    names = file.schema.names
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ValueError(f"{path} has more than one column called {', '.join(map(repr, repeated))}: rename them")
+    if name == "csv":
+        file = CsvFile(path, csv_options)
+    elif name == "parquet":
+        file = ParquetFile(path)
+    else:
+        file = FeatherFile(path)
+    if several := repeated(file.schema.names):
+        raise ValueError(f"{path} has more than one column called {', '.join(map(repr, several))}: rename them")
     return file
 
 

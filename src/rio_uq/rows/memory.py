@@ -57,8 +57,10 @@ class MemorySource:
     def take(self, numbers: NDArray[np.intp]) -> Part:
         if len(numbers) == self.n_rows:
             return self.part
-        roles = {role: value for role, value in vars(self.part).items() if role not in ("name", "X")}
-        chosen = {role: None if value is None else np.asarray(value)[numbers] for role, value in roles.items()}
+        roles = {role: value for role, value in vars(self.part).items() if role not in ("name", "X", "start")}
+        chosen: dict[str, Any] = {
+            role: None if value is None else np.asarray(value)[numbers] for role, value in roles.items()
+        }
         return Part(f"{len(numbers)} rows of X", _safe_indexing(self.part.X, numbers), **chosen)
 
     def total(self, function: Callable[[Any, Part], Sum], context: Any) -> Sum:
@@ -86,7 +88,8 @@ def _columns_beside(X: Any, by_name: Mapping[str, Any], usual: Sequence[str] | N
             f"({type(X).__name__}) has no names: give the values themselves, or X as a frame"
         )
     columns = [name for name in X.columns if name not in others] if usual is None else [str(name) for name in usual]
-    missing = [name for name in [*others, *columns] if name not in X.columns]
+    there = set(X.columns)
+    missing = [name for name in [*others, *columns] if name not in there]
     if missing:
         raise ValueError(f"X has no column {named(missing)}: its columns are {named(list(X.columns))}")
     return columns

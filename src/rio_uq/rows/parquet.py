@@ -16,26 +16,32 @@ from rio_uq._base.checks import check_count, named
 from rio_uq._base.extras import require
 from rio_uq._base.files import written_in_one_step
 from rio_uq.rows.blocks import in_blocks, rows_of_a_block
+from rio_uq.rows.damage import naming_file
+from rio_uq.rows.versions import FileVersions
+
+PARQUET = "a Parquet file"
 
 
 def _scan(data: Any, columns: list[str] | None, block_rows: int, filter: Any = None) -> Iterator[Any]:
     """Record batches of an Arrow dataset, of at most so many rows, read when their turn comes.
 
-    By default Arrow reads as far ahead as it can, and memory grows where the consumer is slow.
+    By default Arrow reads as far ahead as it can, and memory grows where the consumer is slow. Its errors about what is
+    in a file do not say which file: so they are read one by one.
     """
     dataset = require("pyarrow.dataset", "parquet")
-    is_parquet = isinstance(getattr(data, "format", None), dataset.ParquetFileFormat)
-    lazily = {"fragment_scan_options": dataset.ParquetFragmentScanOptions(pre_buffer=False)} if is_parquet else {}
-    batches: Iterator[Any] = data.to_batches(
-        columns=columns,
-        filter=filter,
-        batch_size=block_rows,
-        batch_readahead=2,
-        fragment_readahead=1,
-        use_threads=False,
-        **lazily,
-    )
-    return batches
+    for fragment in data.get_fragments(filter=filter):
+        is_parquet = isinstance(getattr(fragment, "format", None), dataset.ParquetFileFormat)
+        lazily = {"fragment_scan_options": dataset.ParquetFragmentScanOptions(pre_buffer=False)} if is_parquet else {}
+        with naming_file(getattr(fragment, "path", "the Arrow table")):
+            yield from fragment.to_batches(
+                schema=data.schema,
+                columns=columns,
+                filter=filter,
+                batch_size=block_rows,
+                batch_readahead=2,
+                use_threads=False,
+                **lazily,
+            )
 
 
 class ParquetFile:
@@ -43,11 +49,13 @@ class ParquetFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._dataset = require("pyarrow.dataset", "parquet").dataset(str(path), format="parquet")
+        with naming_file(str(path), PARQUET):
+            self._dataset = require("pyarrow.dataset", "parquet").dataset(str(path), format="parquet")
         self.schema = self._dataset.schema
 
     def batches(self, block_rows: int) -> Iterator[tuple[Any, float]]:
-        n_rows, done = max(self._dataset.count_rows(), 1), 0
+        with naming_file(str(self.path), PARQUET):
+            n_rows, done = max(self._dataset.count_rows(), 1), 0
         for batch in _scan(self._dataset, None, block_rows):
             done += batch.num_rows
             yield batch, done / n_rows
@@ -110,13 +118,12 @@ class ArrowRows:
             self.name, self.path = os.fspath(data), Path(data)
             if not self.path.exists():
                 raise FileNotFoundError(f"there is no Parquet file or folder {self.name!r}")
-            try:
+            with naming_file(self.name, PARQUET):
                 data = dataset.dataset(self.name, format="parquet", partitioning="hive")
-            except (OSError, ValueError) as error:
-                raise ValueError(f"{self.name!r} cannot be read as Parquet: {error}") from error
         elif not is_arrow(data):
             raise TypeError(f"rows of a path, an Arrow table or an Arrow dataset were expected; got {type(data)}")
         self._dataset = data if hasattr(data, "to_batches") and hasattr(data, "count_rows") else dataset.dataset(data)
+        self._versions = FileVersions(self.files)
         self.columns = None if columns is None else self._checked(list(columns))
 
     @property
@@ -137,10 +144,12 @@ class ArrowRows:
 
     @cached_property
     def n_rows(self) -> int:
-        return int(self._dataset.count_rows(filter=self.filter))
+        with naming_file(self.name):
+            return int(self._dataset.count_rows(filter=self.filter))
 
     def _checked(self, names: list[str]) -> list[str]:
-        missing = [name for name in names if name not in self._dataset.schema.names]
+        there = set(self._dataset.schema.names)
+        missing = [name for name in names if name not in there]
         if missing:
             raise ValueError(f"{self.name} has no column {named(missing)}: its columns are {named(self.column_names)}")
         return names
@@ -157,7 +166,9 @@ class ArrowRows:
     def blocks(self, columns: list[str]) -> Iterator[Any]:
         """Arrow tables of the same number of rows each, but for the last, whatever the file looks like inside."""
         block_rows = self.block_rows or rows_of_a_block(len(columns))
+        self._versions.check()
         yield from in_blocks(_scan(self._dataset, columns, block_rows, self.filter), block_rows)
+        self._versions.check()
 
     @staticmethod
     def pick(block: Any, indices: NDArray[np.intp]) -> Any:

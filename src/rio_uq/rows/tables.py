@@ -109,7 +109,8 @@ class TableSource:
         rows = self.table.in_memory(block)
         roles = {role: rows[columns].to_numpy() for role, columns in self._by_name.items()}
         roles |= {role: array[numbers] for role, array in self._arrays.items()}
-        return Part(name, rows if self._columns is None else rows[self._columns], **roles)
+        start = numbers.start if isinstance(numbers, slice) else 0
+        return Part(name, rows if self._columns is None else rows[self._columns], **roles, start=start)
 
 
 def _is_inside(path: Path, source: Path) -> bool:

@@ -18,8 +18,8 @@ def write_example(example: ExampleRows | ExampleTable, put: Put) -> dict[str, An
     return {"library": example.library, "columns": None if example.columns is None else list(example.columns)}
 
 
-def read_example(fields: Fields, arrays: Arrays) -> ExampleRows | ExampleTable:
-    """Each value checked."""
+def read_example(fields: Fields, arrays: Arrays, n_columns: int | None) -> ExampleRows | ExampleTable:
+    """Each value checked; the number of columns of X is given where it is known."""
     library = fields.text("library", LIBRARIES)
     if "table" in fields.left:
         columns_of_table = fields.children("table")
@@ -30,6 +30,8 @@ def read_example(fields: Fields, arrays: Arrays) -> ExampleRows | ExampleTable:
     columns = None if fields.is_null("columns") else tuple(fields.texts("columns"))
     if rows.ndim < 2 or not len(rows):
         arrays.fail("check/rows", "rows have to be at least one, of numbers")
+    if n_columns is not None and rows.shape[1] != n_columns:
+        arrays.fail("check/rows", f"rows of X have {n_columns} columns, and these {rows.shape[1]}")
     if (columns is None) != (library == "numpy") or (columns is not None and len(columns) != rows.shape[1]):
         fields.fail("has to name each column of a frame", "columns")
     return ExampleRows(rows, library, columns)

@@ -13,6 +13,8 @@ from rio_uq._base.array import Array
 from rio_uq.storage.archive import MANIFEST, Archive
 
 LARGEST_COUNT = 2**53
+ANY = -1
+"""The length of an axis of an array that may be of any length, zero included."""
 
 
 def member(name: str) -> str:
@@ -136,7 +138,7 @@ class Arrays:
         return self.left.pop(member(name))
 
     def floats(self, name: str, *shape: int | None, finite: bool = True) -> Array:
-        """Of the given shape, where None is any length."""
+        """Of the given shape, where None is any length but zero, and `ANY` any length."""
         array: Array = self._shaped(name, np.dtype(float), shape)
         if finite and not np.isfinite(array).all():
             self.fail(name, "NaN or infinite values, and all have to be finite")
@@ -156,9 +158,12 @@ class Arrays:
 
     def _shaped(self, name: str, dtype: np.dtype, shape: Sequence[int | None]) -> NDArray[Any]:
         array = self.take(name)
-        fits = len(shape) == array.ndim and all(b in (None, a) for a, b in zip(array.shape, shape, strict=True))
+        fits = len(shape) == array.ndim and all(
+            b in (ANY, a) or (b is None and a > 0) for a, b in zip(array.shape, shape, strict=True)
+        )
         if not fits or array.dtype != dtype:
-            wanted = ", ".join("any" if length is None else str(length) for length in shape)
+            words = {None: "at least 1", ANY: "any"}
+            wanted = ", ".join(words.get(length, str(length)) for length in shape)
             self.fail(name, f"{array.dtype} of shape {array.shape}, and {dtype} of shape ({wanted}) is needed")
         return array
 

@@ -28,7 +28,7 @@ from rio_uq.storage.archive import FORMAT, FORMAT_VERSION, Archive, read_archive
 from rio_uq.storage.calibration import read_calibration, write_calibration
 from rio_uq.storage.examples import read_example, write_example
 from rio_uq.storage.features import names_given_at_load, read_extractor, write_extractor
-from rio_uq.storage.fields import Arrays, Fields, member
+from rio_uq.storage.fields import ANY, Arrays, Fields, member
 from rio_uq.storage.gp import Put, read_gp, write_gp
 from rio_uq.storage.parameters import read_parameters, write_parameters
 from rio_uq.storage.shape import read_shape, write_shape
@@ -113,7 +113,7 @@ def read(
         values["features"] = fitted.extract.transform
     stored_model = _take_model(manifest, archive)
     example = manifest.optional_child("check")
-    check = None if example is None else _Check.read(example, arrays, fitted.n_predictions)
+    check = None if example is None else _Check.read(example, arrays, fitted)
     if "metadata" in manifest.left:
         fitted = replace(fitted, metadata=dict(manifest.child("metadata").left))
     manifest.finish()
@@ -176,7 +176,7 @@ def _read_fitted(
     if names is not None and len(names) != n_features_in:
         fields.fail("has to have one name for each column of X", "feature_names_in")
     extract = read_extractor(fields.optional_child("features"), features)
-    kept_features = arrays.floats("known/features", None, None)
+    kept_features = arrays.floats("known/features", None, ANY)
     n_kept, n_features = kept_features.shape
     weight = arrays.floats("known/weight", n_kept)
     outcome = np.full((n_kept, n_outputs), np.nan)
@@ -247,10 +247,11 @@ class _Check:
     y_pred: Array | None
 
     @classmethod
-    def read(cls, fields: Fields, arrays: Arrays, n_predictions: int) -> _Check:
-        example = read_example(fields, arrays)
-        features = arrays.floats("check/features", len(example), None)
-        y_pred = arrays.floats("check/y_pred", len(example), n_predictions) if fields.flag("has_model") else None
+    def read(cls, fields: Fields, arrays: Arrays, fitted: Fitted) -> _Check:
+        example = read_example(fields, arrays, fitted.n_features_in)
+        features = arrays.floats("check/features", len(example), fitted.kept.features.shape[1])
+        has_model = fields.flag("has_model")
+        y_pred = arrays.floats("check/y_pred", len(example), fitted.n_predictions) if has_model else None
         fields.finish()
         return cls(example, features, y_pred)
 

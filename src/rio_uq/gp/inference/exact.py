@@ -20,7 +20,9 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from rio_uq._base.array import Array
+from rio_uq._base.warnings import warn_user
 from rio_uq.gp.backend.linalg import cholesky, log_determinant, lower_inverse, solve_lower, triangular_inverse
+from rio_uq.gp.backend.memory import GIB, memory_of_machine
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.inference.contract import Objective
 from rio_uq.gp.kernels.io import Kernel
@@ -30,6 +32,24 @@ from rio_uq.gp.optimize import Optimum, Search, maximize_with_prior
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.priors import Prior
 from rio_uq.gp.settings import Settings
+
+MUCH = 4 * GIB
+"""Memory above which further rows are added with a warning."""
+
+
+def memory_needed(n_rows: int, n_outputs: int) -> int:
+    """Bytes of the kernel matrix, and of a factor for each output, at least."""
+    return 8 * n_rows**2 * (n_outputs + 1)
+
+
+def check_memory(n_rows: int, n_outputs: int) -> None:
+    """Raise before anything is allocated, if the matrices could not be in memory."""
+    needed, there = memory_needed(n_rows, n_outputs), memory_of_machine()
+    if needed > there:
+        raise ValueError(
+            f"an exact GP of {n_rows:,} rows needs {needed / GIB:.1f} GiB for its matrices, and this machine has "
+            f"{there / GIB:.1f} GiB: fit anew to all rows with inference='sparse', whose memory does not grow with them"
+        )
 
 
 class MarginalLikelihood:
@@ -141,6 +161,13 @@ class ExactStatistics(NamedTuple):
 
         and α = R'ᵀ R' r of all rows. k new rows cost O(n² k) instead of O(n³).
         """
+        n_rows = len(self.targets) + len(data)
+        check_memory(n_rows, data.n_outputs)
+        if (needed := memory_needed(n_rows, data.n_outputs)) > MUCH:
+            warn_user(
+                f"an exact GP of {n_rows:,} rows needs {needed / GIB:.1f} GiB for its matrices, and time that "
+                "grows with their square: fit anew to all rows with inference='sparse' for less of both"
+            )
         new = ExactStatistics.of(self.noise_variance, data)
         targets = np.vstack([self.targets, new.targets])
         cross = posterior.kernel.matrix(posterior.theta, data.rows, posterior.points)
@@ -231,6 +258,7 @@ class Exact:
     def objective(
         self, kernel: Kernel, data: Observations, x: Array, settings: Settings, rng: np.random.Generator, n_points: int
     ) -> Objective:
+        check_memory(len(data), data.n_outputs)
         return ExactObjective(kernel, data)
 
     def posterior(self, kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Observations) -> Posterior:

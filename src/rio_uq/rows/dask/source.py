@@ -188,7 +188,8 @@ class _Roles:
         by_name = {role: value if isinstance(value, str) else list(value) for role, value in by_name.items()}
         others = columns_of_roles(by_name)
         columns = [name for name in X.columns if name not in others] if usual is None else [str(name) for name in usual]
-        missing = [name for name in [*others, *columns] if name not in X.columns]
+        there = set(X.columns)
+        missing = [name for name in [*others, *columns] if name not in there]
         if missing:
             raise ValueError(f"X has no column {named(missing)}: its columns are {named(list(X.columns))}")
         return cls(columns, by_name)
@@ -199,7 +200,7 @@ class _Roles:
 
     def part(self, name: str, rows: Any, values: dict[str, Any]) -> Part:
         """Rows in memory, taken apart."""
-        roles = {role: np.asarray(array) for role, array in values.items()}
+        roles: dict[str, Any] = {role: np.asarray(array) for role, array in values.items()}
         roles |= {role: np.asarray(rows[columns]) for role, columns in self.by_name.items()}
         return Part(name, rows if self.columns is None else rows[self.columns], **roles)
 
