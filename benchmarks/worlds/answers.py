@@ -89,17 +89,21 @@ def measured(world: World, rows: Rows, y_pred: np.ndarray, answer: Answer) -> It
     """The measures of an answer, one row for each output or group.
 
     ``ratio`` is the error of the answer divided by that of the model, ``floor`` that of the truth divided by that of
-    the model: root mean squared, or mean absolute where there is no variance. Coverage is in per cent, at `LEVELS`.
+    the model: root mean squared, or mean absolute where there is no variance, over all groups. Coverage is in per cent,
+    at `LEVELS`.
     """
     y, mean = _columns(rows.y), _columns(rows.mean)
+    base, error, floor = (
+        [_error(world, *columns) for columns in zip(y.T, prediction.T, strict=True)]
+        for prediction in (y_pred, answer.mean, mean)
+    )
     for name, part, column in _parts(rows, y.shape[1]):
         outcome = y[part, column]
         low, high = np.moveaxis(answer.intervals[part, column], 1, 0)
         covered = 100.0 * np.mean((low <= outcome[:, None]) & (outcome[:, None] <= high), axis=0)
-        base = _error(world, outcome, y_pred[part, column])
         row = {
-            "ratio": _rounded(_error(world, outcome, answer.mean[part, column]) / base),
-            "floor": _rounded(_error(world, outcome, mean[part, column]) / base, 4),
+            "ratio": _rounded(error[column] / base[column]),
+            "floor": _rounded(floor[column] / base[column], 4),
             "coverage": [
                 None if np.isnan(width) else round(float(share), 1)
                 for share, width in zip(covered, low[0], strict=True)

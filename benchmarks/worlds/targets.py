@@ -65,11 +65,19 @@ class Verdict:
     @property
     def misses(self) -> list[str]:
         """Targets that are missed; there are none after a far shift."""
+        return self._beyond(N_ERRORS)
+
+    @property
+    def doubts(self) -> list[str]:
+        """Targets that the mean misses by less than two standard errors: more repetitions will tell."""
+        return [name for name in self._beyond(0.0) if name not in self.misses]
+
+    def _beyond(self, n_errors: float) -> list[str]:
         if self.world.shift == "far":
             return []
-        error = N_ERRORS * self.coverage_error
+        error = n_errors * self.coverage_error
         missed = {
-            "error": not self.ratio - N_ERRORS * self.ratio_error <= most_ratio(self.world),
+            "error": not self.ratio - n_errors * self.ratio_error <= most_ratio(self.world),
             "coverage": not self.coverage + error >= least_coverage(self.world),
             "too wide": self.world.noise.is_continuous and self.coverage - error > MOST_COVERAGE,
         }

@@ -9,9 +9,24 @@ from lab.tasks import run_tasks
 
 pytestmark = pytest.mark.no_cover
 
-N_RUNS, N_TEST = 5, 2000
-FEW = ("normal-n300",)
-"""Worlds that cost little, of each kind."""
+N_RUNS, N_TEST = 4, 2000
+FEW = (
+    "normal-n300",
+    "nothing-d1-n100",
+    "t3-n100",
+    "outliers5-n300",
+    "rounded-n100",
+    "all-zero-n20",
+    "half-n100",
+    "reversed-n100",
+    "constant-n20",
+    "random-n30",
+    "ridge-n50",
+    "weights-10-n100",
+    "two-outputs-n100",
+    "near-perfect-n100",
+)
+"""Worlds of each kind that cost little: ten processor seconds for all of them."""
 
 
 @pytest.mark.parametrize("name", FEW)

@@ -108,6 +108,11 @@ def test_targets(row, missed):
     assert verdict.misses == missed
 
 
+def test_a_mean_that_one_fit_spoils_is_doubtful():
+    (verdict,) = targets.verdicts(made_up(1.0, 95.0) + made_up(9.0, 95.0, runs=1))
+    assert (verdict.misses, verdict.doubts) == ([], ["error"])
+
+
 def test_one_fit_of_a_hundred_may_be_worse():
     assert targets.share_of_good_fits(made_up(1.0, 95.0, runs=99) + made_up(2.0, 95.0, runs=1)) == (0.99, True)
     share, is_enough = targets.share_of_good_fits(made_up(1.0, 95.0, runs=9) + made_up(2.0, 95.0, runs=1))
