@@ -25,7 +25,7 @@ COLUMNS = """`ratio` is the error of predictions divided by that of the model, r
 (mean absolute where noise has no variance), and `truth` that of the true mean. A ratio or coverage that misses its
 target is bold. CRPS is in units of y; coverage is that of 95 % intervals, in per cent. A dash stands where a method
 has no answer: MAPIE needs 20 rows or more for these intervals, and the plain GP was fitted to 500 rows at most.
-`warned` is the share of fits of RIO that warned.
+Both are measured in the first five repetitions of a world at most. `warned` is the share of fits of RIO that warned.
 """
 
 
@@ -106,10 +106,14 @@ def summary(rows: list[Row], found: list[Verdict]) -> str:
     names = {row["world"] for row in own}
     judged = [name for name in names if WORLDS[name].shift != "far"]
     share, is_enough = share_of_good_fits(rows)
-    n_fits = len({(row["world"], row["run"]) for row in own})
+    n_fits, n_others = (
+        len({(row["world"], row["run"]) for row in rows if row["method"] in methods})
+        for methods in (METHODS[:1], METHODS[1:])
+    )
     return (
-        f"{n_fits:,} fits of RIO in {len(names)} worlds. {len(judged) - len(missed)} of {len(judged)} worlds without a "
-        f"far shift reach their targets. {100 * share:.1f} % of their fits have a ratio of at most {RATIO_OF_ANY_FIT}: "
+        f"{n_fits:,} fits of RIO in {len(names)} worlds, {n_others:,} of them beside others. "
+        f"{len(judged) - len(missed)} of {len(judged)} worlds without a far shift reach their targets. "
+        f"{100 * share:.1f} % of their fits have a ratio of at most {RATIO_OF_ANY_FIT}: "
         f"the {100 * SHARE_OF_FITS:g} % aimed at are {'' if is_enough else '**not** '}reached.\n"
     )
 

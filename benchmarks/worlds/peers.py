@@ -37,7 +37,7 @@ def mapie_answer(world: World, draw: Draw, run: int) -> Answer:
         for place, level in enumerate(LEVELS):
             if level in levels:
                 bounds[:, output, :, place] = intervals[:, :, levels.index(level)]
-        if len(levels) == len(LEVELS) + len(FURTHER_LEVELS):
+        if len(levels) == len(LEVELS) + len(FURTHER_LEVELS) and not world.n_groups:
             quantiles = np.column_stack([intervals[:, 0, ::-1], mean[:, output], intervals[:, 1]])
             ends = (*(0.5 - 0.5 * np.array(levels[::-1])), 0.5, *(0.5 + 0.5 * np.array(levels)))
             crps[:, output] = crps_of_quantiles(draw.test.y.reshape(n, q)[:, output], quantiles, ends)

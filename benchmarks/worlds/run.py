@@ -31,8 +31,9 @@ def repetitions(world: World) -> int:
     return next((number for n, number in REPETITIONS.items() if world.n <= n), FEWEST)
 
 
-def applies(method: str, world: World) -> bool:
-    return method != "GP" or world.n <= MOST_ROWS_OF_GP
+def applies(method: str, world: World, run: int) -> bool:
+    """Whether a method is measured in a repetition: peers are in the first ones only."""
+    return method == "RIO" or (run < FEWEST and (method != "GP" or world.n <= MOST_ROWS_OF_GP))
 
 
 def measure(name: str, run: int, methods: tuple[str, ...] = ("RIO",), n_test: int = N_TEST) -> list[Row]:
@@ -58,7 +59,7 @@ def missing_tasks(names: list[str], methods: list[str], most: int | None, path: 
     tasks = []
     for name in names:
         for run in range(most or repetitions(WORLDS[name])):
-            wanted = [method for method in methods if applies(method, WORLDS[name])]
+            wanted = [method for method in methods if applies(method, WORLDS[name], run)]
             missing = tuple(method for method in wanted if (name, run, method) not in stored)
             if missing:
                 tasks.append(Task("worlds", name, run, missing))

@@ -74,7 +74,7 @@ def test_what_is_measured(rows):
 def test_conformal_intervals_need_rows(rows):
     few, many = (
         next(row for row in rows if row["world"] == name and row["method"] == "MAPIE")
-        for name in ("normal-n10", "groups-n300")
+        for name in ("normal-n10", "two-outputs-n100")
     )
     assert few["coverage"][LEVELS.index(0.95)] is None
     assert None not in many["coverage"]
@@ -145,3 +145,4 @@ def test_what_is_stored_is_left_out(tmp_path):
     assert [row["method"] for row in read_rows(path)] == ["GP"]
     assert run.missing_tasks(["normal-n5"], ["GP"], 1, path) == []
     assert len(run.missing_tasks(["normal-n5"], ["RIO"], None, path)) == 40
+    assert len(run.missing_tasks(["normal-n5"], ["MAPIE"], None, path)) == 5
