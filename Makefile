@@ -5,6 +5,7 @@
 #             commit of rio-uq
 # make bench-defaults  error bars of models as people have them, by the defaults alone, beside MAPIE (RUNS=2 JOBS=2;
 #             RIO_UQ_DATA names the folder of the data); resumable
+# make bench-worlds  simulated worlds whose truth is known: predictions and error bars of RIO, MAPIE and a plain GP (JOBS=2)
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
 # make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
 # make bench-shift  error bars of shifted rows and attacked inputs (RIO_UQ_DATA names the folder of the data)
@@ -30,7 +31,7 @@ EXTRAS_scale := demo,parquet,dask
 
 export DATA TARGET
 
-.PHONY: demo docs paper test test-lab test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-scale bench-shift bench-levers bench-defaults clean
+.PHONY: demo docs paper test test-lab test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-scale bench-shift bench-levers bench-defaults bench-worlds clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -127,3 +128,8 @@ bench-defaults: export OMP_NUM_THREADS = 1
 bench-defaults: $(DEFAULTS)/installed
 	$(DEFAULTS)/bin/python -m benchmarks.defaults run --runs $(RUNS) --jobs $(JOBS)
 	$(DEFAULTS)/bin/python -m benchmarks.defaults page
+
+bench-worlds: export OMP_NUM_THREADS = 1
+bench-worlds: $(QUALITY)/installed
+	$(QUALITY)/bin/python -m benchmarks.worlds run --jobs $(JOBS)
+	$(QUALITY)/bin/python -m benchmarks.worlds page

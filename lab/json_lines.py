@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -28,14 +29,15 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def append_row(path: Path, row: Row) -> None:
-    """Add a row on a line of its own, also after one that was cut short."""
+    """Add a row on a line of its own, also after one that was cut short; several processes may append."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    content = path.read_bytes() if path.exists() else b""
-    whole = content[: content.rfind(b"\n") + 1]
-    if whole != content:
-        path.write_bytes(whole)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(row) + "\n")
+    with path.open("a+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        content = file.read()
+        if not content.endswith(b"\n"):
+            file.truncate(content.rfind(b"\n") + 1)
+        file.write(f"{json.dumps(row)}\n".encode())
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
