@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,17 +16,26 @@ from sklearn.utils.validation import _num_samples
 from rio_uq._base.array import Array
 from rio_uq._base.checks import check_target
 from rio_uq.calibration.calibration import UNCALIBRATED, Calibration
-from rio_uq.calibration.distributions import CalibratedDistribution, ShapedDistribution
-from rio_uq.calibration.scores import Density
+from rio_uq.calibration.distributions import (
+    CalibratedDistribution,
+    ShapedDistribution,
+    TransformedDensity,
+    TransformedDistribution,
+)
+from rio_uq.calibration.moments import moments
+from rio_uq.calibration.scores import normal_nodes
 from rio_uq.calibration.shape import Shape
 from rio_uq.features.extractors import Extractor, feature_names
 from rio_uq.gp.residual import ResidualGP
+from rio_uq.metrics import row_scores
 from rio_uq.models import base as base_model
 from rio_uq.models.residuals import ResidualChoice
 from rio_uq.rows.contract import Part
 from rio_uq.rows.example_table import ExampleTable
 from rio_uq.rows.examples import ExampleRows
 from rio_uq.rows.kept import KeptRows
+from rio_uq.scales.choice import ScaleChoice
+from rio_uq.scales.outputs import OutcomeScales
 
 
 class Inputs(NamedTuple):
@@ -67,16 +77,21 @@ class LeaveOneOut(NamedTuple):
     std : array
         The GP's own standard deviation of the outcome, before its distribution's shape and calibration come in.
     z : array
-        (y − mean)/std: of about unit variance if error bars are right.
+        (y − mean)/std: of about unit variance if error bars are right. On the scale of outcomes, where that is another
+        than their own.
     weight : (n,) array
         How much each row says of rows to come: its ``sample_weight``, and 0 for rows that the model has seen where
         others are held out.
+    z_by_fold : array
+        The same by a GP that was trained on the other ones of five folds, hyperparameters included, where inference is
+        exact and `Training.guard` is on; equal to ``z`` elsewhere.
     """
 
     mean: Array
     std: Array
     z: Array
     weight: Array
+    z_by_fold: Array
 
 
 class ErrorBars(NamedTuple):
@@ -118,6 +133,8 @@ class Fitted:
         Of the rows given to `fit`; None where they were read in parts, after `partial_fit`, and from a file.
     shape : Shape or None
         How scores of left-out rows are distributed; None for a normal distribution by choice.
+    scale_choice : ScaleChoice or None
+        The scale of each output, and why; None for outcomes as they are.
     """
 
     model: Any
@@ -133,6 +150,16 @@ class Fitted:
     metadata: Mapping[str, Any] | None = None
     loo: LeaveOneOut | None = None
     shape: Shape | None = None
+    scale_choice: ScaleChoice | None = None
+
+    @cached_property
+    def scales(self) -> OutcomeScales:
+        """Of each output."""
+        choice = self.scale_choice or ScaleChoice.of_outcomes_as_they_are(self.n_outputs)
+        return OutcomeScales(choice.scales)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
 
     @property
     def n_outputs(self) -> int:
@@ -154,12 +181,6 @@ class Fitted:
         if self.calibration is not None:
             return self.calibration
         return UNCALIBRATED if self.shape is None else self.shape.calibration
-
-    def density(self, output: int) -> Density | None:
-        """The distribution of scores of one output; None where it is normal, or has no density after calibration."""
-        if self.calibration is not None or self.shape is None or self.shape.scores[output].is_normal:
-            return None
-        return self.shape.scores[output]
 
     def shaped(self, values: NDArray[Any]) -> NDArray[Any]:
         """(n, q) as the shape of y; further axes are kept."""
@@ -190,8 +211,26 @@ class Fitted:
         return outcome.reshape(n_rows, -1)
 
     def base(self, y_pred: Array) -> Array:
-        """What the GP's targets are relative to, (n, q): predictions, or zero where it is fitted to outcomes."""
-        return y_pred if self.gp.is_residual else self._zeros(y_pred)
+        """What the GP's targets are relative to, on the scale of outcomes, (n, q): predictions, or zero where it is
+        fitted to outcomes.
+        """
+        return self.scaled(y_pred) if self.gp.is_residual else self._zeros(y_pred)
+
+    def scaled(self, y_pred: Array) -> Array:
+        """Predictions as the GP sees them: on the scale of outcomes, where there is one for each of them."""
+        return self.scales.forward_prediction(y_pred) if self.gp.is_residual else y_pred
+
+    def scaled_rows(self) -> KeptRows:
+        """The sample of the training rows, with predictions and outcomes on the scale of outcomes."""
+        if self.scales.is_identity or self.n_predictions != self.n_outputs:
+            return self.kept
+        outcome, y_pred = self.scales.forward(self.kept.outcome), self.scales.forward_prediction(self.kept.y_pred)
+        return replace(self.kept, outcome=outcome, y_pred=y_pred)
+
+    @property
+    def has_scale_to_explain(self) -> bool:
+        """Whether outcomes are on another scale than their own, or might have been."""
+        return not self.scales.is_identity or (self.scale_choice is not None and any(self.scale_choice.gains))
 
     def reference(self, y_pred: Array) -> Array:
         """What a correction is relative to, (n, q): predictions, or zero where they are not one for each output, so
@@ -202,25 +241,64 @@ class Fitted:
     def _zeros(self, y_pred: Array) -> Array:
         return np.zeros((len(y_pred), self.n_outputs))
 
-    def mean(self, inputs: Inputs, n_jobs: int) -> Array:
-        """Corrected predictions, (n, q)."""
-        return np.asarray(self.base(inputs.y_pred) + self.gp.mean(inputs.features, inputs.y_pred, n_jobs))
-
     def mean_and_std(self, inputs: Inputs, n_jobs: int, *, include_noise: bool = True) -> tuple[Array, Array]:
-        """Corrected predictions and the GP's own standard deviations, before calibration, both (n, q)."""
-        mean, std = self._target(inputs, n_jobs, include_noise=include_noise)
-        return self.base(inputs.y_pred) + mean, std
-
-    def _target(self, inputs: Inputs, n_jobs: int, *, include_noise: bool) -> tuple[Array, Array]:
-        """Mean and standard deviation of the GP's target."""
-        mean, variance = self.gp.mean_and_variance(inputs.features, inputs.y_pred, n_jobs)
+        """Mean and the GP's own standard deviation of outcomes on their scale, before calibration, both (n, q)."""
+        y_pred = self.scaled(inputs.y_pred)
+        mean, variance = self.gp.mean_and_variance(inputs.features, y_pred, n_jobs)
         if include_noise:
-            variance = variance + self.gp.noise_at(inputs.features, inputs.y_pred, n_jobs)
-        return mean, np.sqrt(variance)
+            variance = variance + self.gp.noise_at(inputs.features, y_pred, n_jobs)
+        return self.base(inputs.y_pred) + mean, np.sqrt(variance)
 
     def std_factor(self, inputs: Inputs) -> Array:
         """Of calibration, for each row and output; before it of shape (1, q), or (1, 1) if the shape is normal."""
-        return self.scores.std_factor[self.scores.members(inputs.groups, len(inputs.y_pred))]
+        return self.scores.std_factor[self._members(inputs)]
+
+    def _members(self, inputs: Inputs) -> NDArray[np.intp]:
+        return self.scores.members(inputs.groups, len(inputs.y_pred))
+
+    def mean(self, inputs: Inputs, n_jobs: int) -> Array:
+        """Corrected predictions, (n, q); calibration does not change them."""
+        if self.scales.is_identity:
+            target = self.gp.mean(inputs.features, self.scaled(inputs.y_pred), n_jobs)
+            return np.asarray(self.base(inputs.y_pred) + target)
+        return moments(self.scales, *self.mean_and_std(inputs, n_jobs), self.uncalibrated().nodes)[0]
+
+    def mean_and_std_of_outcomes(
+        self, inputs: Inputs, n_jobs: int, *, include_noise: bool = True
+    ) -> tuple[Array, Array]:
+        """Corrected predictions and the standard deviations of outcomes, after calibration, both (n, q)."""
+        centre, spread = self.mean_and_std(inputs, n_jobs)
+        mean, std = self._moments(centre, spread, self._members(inputs))
+        if not include_noise:
+            _, spread = self.mean_and_std(inputs, n_jobs, include_noise=False)
+            std = self._latent_std(centre, self.std_factor(inputs) * spread)
+        return mean, std
+
+    def _moments(self, centre: Array, spread: Array, members: NDArray[np.intp]) -> tuple[Array, Array]:
+        """Mean and standard deviation of outcomes, from those on their scale; calibration changes the second only."""
+        if self.scales.is_identity:
+            return centre, self.scores.std_factor[members] * spread
+        mean, std = moments(self.scales, centre, spread, self.uncalibrated().nodes)
+        return mean, std if self.calibration is None else moments(self.scales, centre, spread, self.nodes[members])[1]
+
+    @cached_property
+    def nodes(self) -> Array:
+        """Scores of each group and output, (k, q, nodes), over which moments are taken."""
+        x, _ = normal_nodes()
+        if not self.has_density:  # quantiles, but no moments
+            return self.scores.std_factor[..., None] * x
+        return self.scores.quantiles(ndtr(x))
+
+    def moments(self, centre: Array, spread: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation of outcomes that are normal on their scale, both (n, q)."""
+        nodes, _ = normal_nodes()
+        return moments(self.scales, centre, spread, nodes[None, None])
+
+    def _latent_std(self, centre: Array, spread: Array) -> Array:
+        """Standard deviation of the median of outcomes, of which the GP is not sure."""
+        if self.scales.is_identity:
+            return spread
+        return self.moments(centre, spread)[1]
 
     def predict(
         self,
@@ -230,17 +308,28 @@ class Fitted:
         return_std: bool = False,
         return_cov: bool = False,
         include_noise: bool = True,
+        point: str = "mean",
     ) -> Any:
         """Corrected predictions and, if asked for, their standard deviations or their covariance."""
         if return_cov:
             return self._with_covariance(inputs, n_jobs, include_noise=include_noise)
         if not return_std:
+            return self._point(inputs, n_jobs, point)
+        mean, std = self.mean_and_std_of_outcomes(inputs, n_jobs, include_noise=include_noise)
+        centre = self.shaped(mean) if point == "mean" else self._point(inputs, n_jobs, point)
+        return centre, self.shaped(std)
+
+    def _point(self, inputs: Inputs, n_jobs: int, point: str) -> Array:
+        if point == "mean":
             return self.shaped(self.mean(inputs, n_jobs))
-        factor = self.std_factor(inputs)
-        mean, std = self.mean_and_std(inputs, n_jobs, include_noise=include_noise)
-        return self.shaped(mean), self.shaped(factor * std)
+        return self.quantiles(inputs, n_jobs, probabilities=np.array(0.5))
 
     def _with_covariance(self, inputs: Inputs, n_jobs: int, *, include_noise: bool) -> tuple[Array, Array]:
+        if not self.scales.is_identity:
+            raise ValueError(
+                f"return_cov is for outcomes as they are, and the scale is {self.scales.scales[0].in_words()}: draw "
+                "from the joint distribution by sample_y, or fit with scale='identity'"
+            )
         features, y_pred = inputs.features, inputs.y_pred
         mean = self.mean(inputs, n_jobs)
         covariance = self.gp.covariance(features, y_pred)
@@ -254,82 +343,129 @@ class Fitted:
         """Corrected prediction minus prediction (see `reference`) and, if asked for, the standard deviation of
         `predict`.
         """
-        constant = self.base(inputs.y_pred) - self.reference(inputs.y_pred)
+        reference = self.reference(inputs.y_pred)
         if not return_std:
-            return self.shaped(constant + self.gp.mean(inputs.features, inputs.y_pred, n_jobs))
-        factor = self.std_factor(inputs)
-        mean, std = self._target(inputs, n_jobs, include_noise=include_noise)
-        return self.shaped(constant + mean), self.shaped(factor * std)
+            return self.shaped(self.mean(inputs, n_jobs) - reference)
+        mean, std = self.mean_and_std_of_outcomes(inputs, n_jobs, include_noise=include_noise)
+        return self.shaped(mean - reference), self.shaped(std)
 
     def decompose(self, inputs: Inputs, n_jobs: int) -> Decomposition:
-        """The correction (see `reference`) by the kernel's parts."""
-        features, y_pred = inputs.features, inputs.y_pred
-        by_input, by_output = (self.gp.part(name, features, y_pred, n_jobs) for name in ("input", "output"))
-        constant = self.gp.targets.offset + self.base(y_pred) - self.reference(y_pred)
-        if self.gp.posterior.kernel.part("output"):
-            by_output += constant
+        """The correction (see `reference`) by the kernel's parts.
+
+        On the scale of outcomes the parts add up. On another than their own, what a part adds depends on which comes
+        first: it is the mean of both orders. What the mean of outcomes has over the inverse of the mean on their scale
+        belongs to the output, as the constant part does.
+        """
+        y_pred, reference = self.scaled(inputs.y_pred), self.reference(inputs.y_pred)
+        by_input, by_output = (self.gp.part(name, inputs.features, y_pred, n_jobs) for name in ("input", "output"))
+        base = self.base(inputs.y_pred)
+        has_output = bool(self.gp.posterior.kernel.part("output"))
+        if has_output:
+            by_output += self.gp.constant
         else:
-            by_input += constant
+            by_input += self.gp.constant
+        if self.scales.is_identity:
+            rest = base - reference
+        else:
+            sums = (base, base + by_input, base + by_output, base + by_input + by_output)
+            neither, first, second, both = map(self.scales.inverse, sums)
+            by_input, by_output = 0.5 * (first - neither + both - second), 0.5 * (second - neither + both - first)
+            rest = self.mean(inputs, n_jobs) - reference - by_input - by_output
+        if has_output:
+            by_output += rest
+        else:
+            by_input += rest
         return Decomposition(self.shaped(by_input), self.shaped(by_output))
 
     def quantiles(self, inputs: Inputs, n_jobs: int, *, probabilities: Array) -> Array:
         """Quantiles of outcomes, of the shape of y and then of the probabilities."""
-        scores = self.scores.quantiles(probabilities)[self.scores.members(inputs.groups, len(inputs.y_pred))]
-        mean, std = self.mean_and_std(inputs, n_jobs)
+        scores = self.scores.quantiles(probabilities)[self._members(inputs)]
+        centre, spread = self.mean_and_std(inputs, n_jobs)
         new_axes = (..., *[None] * probabilities.ndim)
-        return self.shaped(self.scores.outcomes(mean[new_axes], std[new_axes], scores, probabilities))
+        outcomes = self.scores.outcomes(centre[new_axes], spread[new_axes], scores, probabilities)
+        return self.shaped(self.scales.inverse(outcomes))
 
     def error_bars(self, inputs: Inputs, n_jobs: int, *, level: float, include_noise: bool = True) -> ErrorBars:
         """All of it at once; intervals include noise in any case."""
-        members = self.scores.members(inputs.groups, len(inputs.y_pred))
+        members = self._members(inputs)
         ends = np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])
         scores = self.scores.quantiles(ends)[members]
-        mean, std = self.mean_and_std(inputs, n_jobs)
-        lower, upper = (self.scores.outcomes(mean, std, scores[..., end], ends[end]) for end in (0, 1))
+        centre, spread = self.mean_and_std(inputs, n_jobs)
+        lower, upper = (
+            self.scales.inverse(self.scores.outcomes(centre, spread, scores[..., end], ends[end])) for end in (0, 1)
+        )
+        mean, std = self._moments(centre, spread, members)
         if not include_noise:
-            std = self.mean_and_std(inputs, n_jobs, include_noise=False)[1]
-        return ErrorBars(mean, self.std_factor(inputs) * std, lower, upper)
+            _, spread = self.mean_and_std(inputs, n_jobs, include_noise=False)
+            std = self._latent_std(centre, self.std_factor(inputs) * spread)
+        return ErrorBars(mean, std, lower, upper)
 
     def distribution(self, inputs: Inputs, n_jobs: int) -> Any:
-        """Of each outcome: a frozen `scipy.stats.norm`, or a shaped or calibrated distribution."""
-        members = self.scores.members(inputs.groups, len(inputs.y_pred))
-        mean, std = self.mean_and_std(inputs, n_jobs)
+        """Of each outcome: a frozen `scipy.stats.norm`, or a shaped, calibrated or transformed distribution."""
+        members = self._members(inputs)
+        centre, spread = self.mean_and_std(inputs, n_jobs)
         if self.scores.is_normal:
-            return stats.norm(self.shaped(mean), self.shaped(self.scores.std_factor[members] * std))
-        member = np.broadcast_to(members[:, None] * self.n_outputs + np.arange(self.n_outputs), std.shape)
-        kind = ShapedDistribution if self.calibration is None else CalibratedDistribution
-        return kind(self.shaped(mean), self.shaped(std), self.scores, self.shaped(member))
+            on_scale = stats.norm(self.shaped(centre), self.shaped(self.scores.std_factor[members] * spread))
+        else:
+            member = np.broadcast_to(members[:, None] * self.n_outputs + np.arange(self.n_outputs), spread.shape)
+            shaped_or_calibrated = ShapedDistribution if self.calibration is None else CalibratedDistribution
+            on_scale = shaped_or_calibrated(self.shaped(centre), self.shaped(spread), self.scores, self.shaped(member))
+        if self.scales.is_identity:
+            return on_scale
+        mean, std = (self.shaped(values) for values in self._moments(centre, spread, members))
+        kind = TransformedDensity if self.has_density else TransformedDistribution
+        return kind(on_scale, self.scales.scales, mean, std)
+
+    @property
+    def has_density(self) -> bool:
+        """Whether outcomes have one: not after calibration by ranks."""
+        return self.calibration is None or self.scores.is_normal
+
+    def losses(self, inputs: Inputs, outcome: Array, n_jobs: int) -> tuple[Array, Array] | None:
+        """Negative log density and CRPS of outcomes (n, q), each (n, q); None where outcomes have no density."""
+        if not self.has_density:
+            return None
+        distribution, y = self.distribution(inputs, n_jobs), self.shaped(outcome)
+        if hasattr(distribution, "crps"):
+            crps = distribution.crps(y)
+        else:
+            crps = row_scores(y, distribution.mean(), distribution.std()).crps
+        return -distribution.logpdf(y).reshape(outcome.shape), crps.reshape(outcome.shape)
 
     def sample(
         self, inputs: Inputs, n_jobs: int, *, n_samples: int, rng: np.random.Generator, include_noise: bool
     ) -> Array:
         """Joint draws of outcomes, (n, n_samples) or (n, q, n_samples).
 
-        Latent values are drawn from the GP, and the noise of each outcome from the shape of its scores, scaled to the
-        noise there. Both are as wide as the standard deviations of `predict`.
+        On the scale of outcomes, latent values are drawn from the GP, and the noise of each outcome from the shape of
+        its scores, scaled to the noise there. Both are as wide as the standard deviations there.
         """
-        if self.calibration is not None and not self.scores.is_normal:
+        if not self.has_density:
             raise ValueError(
                 f"sample_y draws from the joint normal distribution, which calibrate(method="
                 f"{self.scores.method!r}) has set aside: calibrate with method='variance' for draws"
             )
-        features, y_pred = inputs.features, inputs.y_pred
+        features, y_pred = inputs.features, self.scaled(inputs.y_pred)
         factor = self.std_factor(inputs)[..., None]
-        draws = self.base(y_pred)[..., None] + self.gp.sample(features, y_pred, n_samples, rng)
+        draws = self.base(inputs.y_pred)[..., None] + self.gp.sample(features, y_pred, n_samples, rng)
         if include_noise:
             noise = rng.standard_normal(draws.shape)
             for output in range(self.n_outputs):
-                density = self.density(output)
-                if density is not None:
+                density = None if self.shape is None or self.calibration is not None else self.shape.scores[output]
+                if density is not None and not density.is_normal:
                     noise[:, output] = density.ppf(ndtr(noise[:, output])) / density.std
             draws += np.sqrt(self.gp.noise_at(features, y_pred, n_jobs))[..., None] * noise
         if np.any(factor != 1.0):
-            mean = self.mean(inputs, n_jobs)[..., None]
-            draws = mean + factor * (draws - mean)
-        return self.shaped(draws)
+            centre = self.mean_and_std(inputs, n_jobs)[0][..., None]
+            draws = centre + factor * (draws - centre)
+        return self.shaped(self.scales.inverse(draws))
 
     def uncalibrated(self) -> Fitted:
-        return self if self.calibration is None else replace(self, calibration=None)
+        return self if self.calibration is None else self._uncalibrated
+
+    @cached_property
+    def _uncalibrated(self) -> Fitted:
+        return replace(self, calibration=None)
 
 
 def model_predictions(model: Any, X: Any, y_pred: Any, n_columns: int) -> Array:

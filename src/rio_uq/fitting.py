@@ -8,7 +8,7 @@ pass over the parts of a source adds up in memory that does not grow with the ro
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,22 +19,27 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_held_out, check_target, check_weight
-from rio_uq.calibration.shape import fit_shape
+from rio_uq.calibration.normal import ScaledNormal
+from rio_uq.calibration.shape import Shape, fit_shape
 from rio_uq.features.extractors import Extractor, extractor
 from rio_uq.fitted import Fitted, LeaveOneOut, model_predictions
 from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.problem import Problem
 from rio_uq.gp.residual import KernelChoice, LeftOut, TrainedGP, fit_residual_gp
+from rio_uq.gp.settings import Settings
 from rio_uq.models import base as base_model
 from rio_uq.models.residuals import TrainingRows, choose_residuals, without_copies_of_seen_rows
 from rio_uq.options import OptionError, Options, training_settings
 from rio_uq.rows.contract import ROW_ERRORS, Part, Source
 from rio_uq.rows.examples import example_rows
 from rio_uq.rows.kept import MOST_ROWS, KeptRows, keep_more, keep_rows
+from rio_uq.scales.choice import ScaleChoice, candidates, chosen, outcome_scale
+from rio_uq.scales.contract import Scale
+from rio_uq.scales.outputs import OutcomeScales
 
-FOLDS = 5
-"""Of rows, for scores of a GP whose hyperparameters have not seen them."""
+SCALE_ROWS, SCALE_ITERATIONS = 300, 30
+"""Rows and iterations by which scales of outcomes are compared."""
 
 
 def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fitted:
@@ -78,7 +83,8 @@ def partial_fit(fitted: Fitted, source: Source, options: Options) -> Fitted:
     """With further rows, at fixed hyperparameters; a calibration, which was that of another GP, is dropped."""
     if source.is_in_memory:
         new = _new_rows(fitted, source.take(np.arange(source.n_rows)))
-        gp, n_new = fitted.gp.with_rows(new, _walk_options(options, source)), len(new.features)
+        gp = fitted.gp.with_rows(on_scale(new, fitted.scales), _walk_options(options, source))
+        n_new = len(new.features)
     else:
         total = source.total(partial(_sums_of_part, _walk_options(options, source)), fitted)
         if not total.n_rows:
@@ -87,8 +93,7 @@ def partial_fit(fitted: Fitted, source: Source, options: Options) -> Fitted:
         gp, n_new = fitted.gp.of_sums(fitted.gp.sums.plus(total.sums)), total.n_rows
         new = _new_rows(fitted, some, is_part=True)
     weight = np.ones(len(new.features)) if new.weight is None else new.weight
-    outcome = new.targets + fitted.base(new.y_pred)
-    added = KeptRows(new.features, new.y_pred, outcome, weight, n_new)
+    added = KeptRows(new.features, new.y_pred, new.targets, weight, n_new)
     kept = keep_more(fitted.kept, added, options.new_seed())
     return replace(fitted, gp=gp, kept=kept, calibration=None, loo=None)
 
@@ -105,7 +110,7 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     features = np.empty((n_rows, 0)) if extract is None else extract(X)
     if isinstance(unseen, np.ndarray):
         unseen = without_copies_of_seen_rows(unseen, features, y)
-    chosen = choose_residuals(
+    residuals = choose_residuals(
         options.estimator,
         TrainingRows(X, y, weight, features, part.y_pred, unseen, part.groups, options.fit_params),
         residuals=options.residuals,
@@ -116,103 +121,162 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         rng=rng,
         verbose=bool(options.verbose),
     )
-    model, y_pred = chosen.model, chosen.y_pred
-    used = np.isfinite(y_pred).all(axis=1) & (True if weight is None else weight > 0.0)
-    target = y.reshape(n_rows, -1) - y_pred if options.is_residual else y.reshape(n_rows, -1)
-    gp, left_out = _train(
-        Problem(
-            features[used],
-            y_pred[used],
-            target[used],
-            None if weight is None else weight[used],
-            options.is_residual,
-            unseen[used] if isinstance(unseen, np.ndarray) else None,
-        ),
-        options,
-        rng,
+    model, y_pred, outcome = residuals.model, residuals.y_pred, y.reshape(n_rows, -1)
+    used = np.flatnonzero(np.isfinite(y_pred).all(axis=1) & (True if weight is None else weight > 0.0))
+    problem = Problem(
+        features[used],
+        y_pred[used],
+        outcome[used],
+        None if weight is None else weight[used],
+        options.is_residual,
+        unseen[used] if isinstance(unseen, np.ndarray) else None,
     )
-    if chosen.choice.kind == "in-sample" and chosen.choice.rows == "fitted here" and used.sum() > 1:
+    train = _Trainer(options, rng)
+    scale_choice = _choose_scale(problem, options, train, rng)
+    scales = OutcomeScales(scale_choice.scales)
+    gp, left_out = train(on_scale(problem, scales))
+    if residuals.choice.kind == "in-sample" and residuals.choice.rows == "fitted here" and len(used) > 1:
         # Residuals of a model that was fitted to two or three rows are those of a curve through these points.
-        gp = gp.with_noise_of_at_least(np.var(y.reshape(n_rows, -1)[used], axis=0, ddof=1))
-    return Fitted(
+        gp = gp.with_noise_of_at_least(np.var(scales.forward(problem.targets), axis=0, ddof=1))
+    fitted = Fitted(
         model=model,
         extract=extract,
         gp=gp,
         y_shape=y.shape[1:],
-        kept=keep_rows(features, y_pred, y.reshape(n_rows, -1), weight, np.flatnonzero(used), rng),
+        kept=keep_rows(features, y_pred, outcome, weight, used, rng),
         example=example_rows(X),
         n_features_in=n_features_in,
         feature_names_in=feature_names_in,
-        residuals=chosen.choice,
-        loo=_leave_one_out(left_out, y, np.flatnonzero(used), _counts(np.asarray(used), weight, unseen)),
-        shape=fit_shape(left_out.scores, left_out.weight, options.distribution),
+        residuals=residuals.choice,
+        shape=_shape(left_out, options, scales),
+        scale_choice=scale_choice,
     )
+    counts = _counts(used, n_rows, weight, unseen)
+    return replace(fitted, loo=_leave_one_out(left_out, fitted, problem.targets, used, counts))
 
 
-def _train(problem: Problem, options: Options, rng: np.random.Generator) -> TrainedGP:
-    training = options.training
-    return fit_residual_gp(
-        problem,
-        KernelChoice(options.kernel, options.input_kernel, options.output_kernel, options.ard),
-        training_settings(options, problem.features.shape[1], problem.y_pred.shape[1]),
-        standardize_output=training.standardize_output,
-        starts=training.starts,
-        n_restarts=training.n_restarts,
-        prior=training.prior,
-        noise=options.noise,
-        walk_options=_walk_options(options),
-        rng=rng,
-    )
+def on_scale(problem: Problem, scales: OutcomeScales) -> Problem:
+    """The problem of outcomes and predictions as one of residuals, or outcomes, on their scale."""
+    outcome = scales.forward(problem.targets)
+    if not problem.is_residual:
+        return replace(problem, targets=outcome)
+    y_pred = scales.forward_prediction(problem.y_pred)
+    return replace(problem, y_pred=y_pred, targets=outcome - y_pred)
 
 
-def _counts(used: Mask, weight: Array | None, unseen: Mask | bool | None) -> Array:
-    """See `LeaveOneOut.weight`."""
-    counts = np.where(used, 1.0 if weight is None else weight, 0.0)
-    return np.where(unseen, counts, 0.0) if isinstance(unseen, np.ndarray) else counts
+@dataclass(frozen=True)
+class _Trainer:
+    """Fits the GP of a problem with the options of the user."""
+
+    options: Options
+    rng: np.random.Generator
+
+    def __call__(self, problem: Problem) -> TrainedGP:
+        settings = training_settings(self.options, problem.features.shape[1], problem.y_pred.shape[1])
+        return self._fit(problem, settings, self.options.training.starts, guard=self.options.training.guard)
+
+    def quickly(self, problem: Problem) -> TrainedGP:
+        """Well enough to compare scales: exactly, from one start, with few iterations."""
+        settings = Settings("exact", max_iter=min(SCALE_ITERATIONS, self.options.max_iter))
+        return self._fit(problem, settings, "rio", guard=False)
+
+    def _fit(self, problem: Problem, settings: Settings, starts: str, *, guard: bool) -> TrainedGP:
+        options, training = self.options, self.options.training
+        return fit_residual_gp(
+            problem,
+            KernelChoice(options.kernel, options.input_kernel, options.output_kernel, options.ard),
+            settings,
+            standardize_output=training.standardize_output,
+            starts=starts,
+            n_restarts=training.n_restarts,
+            prior=training.prior,
+            noise=options.noise,
+            guard=guard,
+            walk_options=_walk_options(options),
+            rng=self.rng,
+        )
 
 
-def _leave_one_out(left_out: LeftOut, y: Array, used: NDArray[np.intp], counts: Array) -> LeaveOneOut:
-    """In the order of y; NaN for rows without a weight or without a prediction."""
-    residual, std, z = (np.full((len(y), left_out.std.shape[1]), np.nan) for _ in range(3))
-    for values, of_distinct in zip((residual, std, z), (left_out.residual, left_out.std, left_out.scores), strict=True):
-        values[used] = left_out.of_rows(of_distinct)
-    mean = y.reshape(residual.shape) - residual
-    return LeaveOneOut(mean.reshape(y.shape), std.reshape(y.shape), z.reshape(y.shape), counts)
+def _choose_scale(problem: Problem, options: Options, train: _Trainer, rng: np.random.Generator) -> ScaleChoice:
+    """The scale of each output, for outcomes as the targets of the problem."""
+    bounds, outputs = options.outcome_bounds, range(problem.targets.shape[1])
+    if options.scale == "auto":
+        if len(problem.features) > SCALE_ROWS:
+            problem = problem.subset(np.sort(rng.choice(len(problem.features), SCALE_ROWS, replace=False)))
+        choices = [_best_scale(_of_output(problem, output), bounds, options, train) for output in outputs]
+        return ScaleChoice(*(tuple(column) for column in zip(*choices, strict=True)))
+    scales = tuple(outcome_scale(options.scale, problem.targets[:, output], bounds) for output in outputs)
+    if problem.is_residual:
+        for output, scale in enumerate(scales):
+            outside = np.flatnonzero(~scale.contains(problem.y_pred[:, output]))
+            if len(outside) and scale.kind != "identity":
+                raise OptionError(
+                    f"scale={options.scale!r} takes predictions within the range of outcomes, and the model has "
+                    f"{len(outside)} others, {problem.y_pred[outside[0], output]:g} among them: use scale='auto' or "
+                    "'identity', or a model that predicts on that scale"
+                )
+    return ScaleChoice(scales, ({},) * len(scales), (0.0,) * len(scales))
 
 
-def out_of_fold_scores(fitted: Fitted, loo: LeaveOneOut, options: Options) -> Array:
-    """Scores of the rows given to `fit`, each by a GP that was trained on the other folds, (n, q); NaN for rows that
-    were not used.
+def _of_output(problem: Problem, output: int) -> Problem:
+    """The same rows with one of the outputs, and its prediction where there is one for each."""
+    one = slice(output, output + 1)
+    y_pred = problem.y_pred[:, one] if problem.has_prediction_for_each_target else problem.y_pred
+    return replace(problem, targets=problem.targets[:, one], y_pred=y_pred)
 
-    Leave-one-out scores have seen the hyperparameters, and are too small where these overfit: with 20 features and 100
-    rows of pure noise, 90 % intervals made from them hold 76 %. So hyperparameters are learnt anew for each fold, from
-    the same residuals. Leave-one-out scores are taken where there are more rows than are kept, since hyperparameters
-    then hardly depend on a single row.
+
+def _best_scale(
+    problem: Problem, bounds: tuple[float, float], options: Options, train: _Trainer
+) -> tuple[Scale, dict[str, float], float]:
+    """The scale of one output, its gains, and how many intervals leave the range of outcomes on none: see
+    `rio_uq.scales.choice.ScaleChoice`.
     """
-    scores = loo.z.reshape(len(loo.weight), -1).copy()
-    used, kept = np.flatnonzero(np.isfinite(scores).all(axis=1)), fitted.kept
-    if not kept.is_everything or len(used) < FOLDS:
-        return scores
-    held_out = loo.weight[used] > 0.0
-    problem = Problem(
-        kept.features,
-        kept.y_pred,
-        kept.outcome - fitted.base(kept.y_pred),
-        None if (kept.weight == 1.0).all() else kept.weight,
-        fitted.gp.is_residual,
-        None if held_out.all() else held_out,
-    )
-    rng, n_jobs = options.new_rng(), effective_jobs(options.n_jobs)
-    fold = rng.permutation(np.arange(len(used)) % FOLDS)
-    for number in range(FOLDS):
-        others, left = problem.subset(fold != number), problem.subset(fold == number)
-        if others.held_out is not None and not others.held_out.any():
-            others = replace(others, held_out=None)
-        gp, _ = _train(others, options, rng)
-        mean, variance = gp.mean_and_variance(left.features, left.y_pred, n_jobs)
-        std = np.sqrt(variance + gp.noise_at(left.features, left.y_pred, n_jobs))
-        scores[used[fold == number]] = (left.targets - mean) / std
-    return scores
+    y = problem.targets[:, 0]
+    identity = outcome_scale("identity", y, bounds)
+    others = candidates(y, problem.y_pred[:, 0] if problem.is_residual else y, bounds)
+    if not others:
+        return identity, {}, 0.0
+    log_density, outside = {}, 0.0
+    for scale in (identity, *others):
+        one = OutcomeScales((scale,))
+        _, left_out = train.quickly(on_scale(problem, one))
+        shape = _shape(left_out, options, one)
+        scores = ScaledNormal(len(y), 1.0) if shape is None else shape.scores[0]
+        z, std = (left_out.of_rows(values)[:, 0] for values in (left_out.scores, left_out.std))
+        log_density[scale.kind] = scores.logpdf(z) - np.log(std) + scale.log_slope(y)
+        if scale is identity:
+            centre = y - z * std
+            ends = (centre + std * end for end in scores.ppf(np.array([0.025, 0.975])))
+            lower, upper = others[0].lower, others[0].upper
+            outside = float(np.mean(np.any([(end < lower) | (end > upper) for end in ends], axis=0)))
+    weight = left_out.weight if left_out.place is None else left_out.weight[left_out.place]
+    best, gains = chosen(others, identity, log_density, weight, outside)
+    return best, gains, outside
+
+
+def _shape(left_out: LeftOut, options: Options, scales: OutcomeScales) -> Shape | None:
+    has_tails = any(scale.kind != "identity" for scale in scales.scales)
+    return fit_shape(left_out.scores, left_out.weight, options.distribution, normal_tails=has_tails)
+
+
+def _leave_one_out(
+    left_out: LeftOut, fitted: Fitted, outcome: Array, used: NDArray[np.intp], counts: Array
+) -> LeaveOneOut:
+    """In the order of the rows; NaN for those without a weight or without a prediction."""
+    residual, std, by_fold = (left_out.of_rows(values) for values in (left_out.residual, left_out.std, left_out.scores))
+    centre = fitted.scales.forward(outcome) - residual
+    moments = (centre, std) if fitted.scales.is_identity else fitted.moments(centre, std)
+    columns = np.full((4, len(counts), outcome.shape[1]), np.nan)
+    columns[:, used] = np.stack([*moments, residual / std, by_fold])
+    mean, spread, z, z_by_fold = (fitted.shaped(column) for column in columns)
+    return LeaveOneOut(mean, spread, z, counts, z_by_fold)
+
+
+def _counts(used: NDArray[np.intp], n_rows: int, weight: Array | None, unseen: Mask | bool | None) -> Array:
+    """See `LeaveOneOut.weight`."""
+    counts = np.zeros(n_rows)
+    counts[used] = 1.0 if weight is None else weight[used]
+    return np.where(unseen, counts, 0.0) if isinstance(unseen, np.ndarray) else counts
 
 
 def _columns_of(X: Any) -> tuple[int | None, tuple[str, ...] | None]:
@@ -231,12 +295,12 @@ def _walk_options(options: Options, source: Source | None = None) -> dict[str, A
 
 
 def _new_rows(fitted: Fitted, part: Part, *, is_part: bool = False) -> Problem:
-    """New rows with a positive weight; in a part of them all weights may be zero."""
+    """New rows with a positive weight and their outcomes; in a part of them all weights may be zero."""
     inputs = fitted.inputs(part)
     features, y_pred = inputs.features, inputs.y_pred
-    outcome = fitted.outcome(part.y, len(y_pred))
+    outcome = fitted.scales.checked(fitted.outcome(part.y, len(y_pred)))
     weight = check_weight(part.sample_weight, len(y_pred), may_vanish=is_part)
-    problem = Problem(features, y_pred, outcome - fitted.base(y_pred), weight, fitted.gp.is_residual)
+    problem = Problem(features, y_pred, outcome, weight, fitted.gp.is_residual)
     return problem if weight is None else problem.subset(weight > 0.0)
 
 
@@ -252,7 +316,7 @@ class _Total(NamedTuple):
 
 def _sums_of_part(walk_options: dict[str, Any], fitted: Fitted, part: Part) -> _Total:
     new = _new_rows(fitted, part, is_part=True)
-    return _Total(fitted.gp.sums_of(new, walk_options), len(new.features))
+    return _Total(fitted.gp.sums_of(on_scale(new, fitted.scales), walk_options), len(new.features))
 
 
 def _draw(n_rows: int, n_drawn: int, options: Options) -> NDArray[np.intp]:

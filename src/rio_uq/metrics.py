@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -170,34 +170,25 @@ class RowScores(NamedTuple):
     crps: Array
 
 
-class ScoreDensity(Protocol):
-    """A distribution of scores; those of `rio_uq.calibration.shape` are such."""
-
-    @property
-    def std(self) -> float: ...
-
-    def logpdf(self, z: Array) -> Array: ...
-
-    def crps(self, z: Array) -> Array: ...
+Losses = tuple[Array, Array]
+"""Negative log densities and continuous ranked probability scores of outcomes."""
 
 
-def row_scores(y_true: Array, mean: Array, std: Array, density: ScoreDensity | None = None) -> RowScores:
+def row_scores(y_true: Array, mean: Array, std: Array, losses: Losses | None = None) -> RowScores:
     """Scores of predictive distributions, row by row; the measures of this module are means of them.
 
     Parameters
     ----------
     y_true, mean, std : arrays of one shape
-    density : ScoreDensity or None
-        The distribution of which each outcome's is a shifted and scaled one; normal if None.
+    losses : pair of arrays of that shape, or None
+        Negative log densities and CRPS, where distributions are not normal.
     """
     error = y_true - mean
     if not (std > 0.0).all():
         undefined = np.full_like(error, np.nan)
         return RowScores(error**2, np.abs(error), undefined, undefined)
-    if density is not None:
-        spread = std / density.std
-        z = error / spread
-        return RowScores(error**2, np.abs(error), np.log(spread) - density.logpdf(z), spread * density.crps(z))
+    if losses is not None:
+        return RowScores(error**2, np.abs(error), *losses)
     z = error / std
     score = std * (z * (2.0 * stats.norm.cdf(z) - 1.0) + 2.0 * stats.norm.pdf(z) - 1.0 / np.sqrt(np.pi))
     return RowScores(error**2, np.abs(error), np.asarray(-stats.norm.logpdf(y_true, mean, std)), np.asarray(score))
@@ -241,10 +232,10 @@ class Measures:
         mean: Array,
         std: Array,
         intervals: Mapping[float, tuple[Array, Array]],
-        density: ScoreDensity | None = None,
+        losses: Losses | None = None,
     ) -> Measures:
-        """Of arrays of shape (n,); ``intervals`` has the ends by level, ``density`` is as in `row_scores`."""
-        squared, absolute, log_loss, score = (float(values.mean()) for values in row_scores(y_true, mean, std, density))
+        """Of arrays of shape (n,); ``intervals`` has the ends by level, ``losses`` are as in `row_scores`."""
+        squared, absolute, log_loss, score = (float(values.mean()) for values in row_scores(y_true, mean, std, losses))
         inside = {level: (low <= y_true) & (y_true <= high) for level, (low, high) in intervals.items()}
         return cls(
             float(np.sqrt(squared)),
@@ -280,7 +271,7 @@ def before_after(
     mean: Array,
     std: Array,
     intervals: Mapping[float, tuple[Array, Array]],
-    density: ScoreDensity | None = None,
+    losses: Losses | None = None,
 ) -> BeforeAfter:
     """Measures of a model's predictions before correction and after it.
 
@@ -293,8 +284,8 @@ def before_after(
         Outcomes, predictions of the model, corrected predictions and their standard deviations.
     intervals : dict from float to pair of (n,) arrays
         Lower and upper ends of the intervals of corrected predictions, by level.
-    density : ScoreDensity or None
-        The shape of the distribution of outcomes around corrected predictions; normal if None.
+    losses : pair of (n,) arrays, or None
+        Negative log densities and CRPS of outcomes around corrected predictions, where these are not normal.
 
     Examples
     --------
@@ -307,7 +298,7 @@ def before_after(
     """
     spread = one_error_bar(y_true - y_pred)
     before = Measures.of(y_true, y_pred, spread, normal_intervals(y_pred, spread, intervals))
-    after = Measures.of(y_true, mean, std, intervals, density)
+    after = Measures.of(y_true, mean, std, intervals, losses)
     return BeforeAfter(len(y_true), before, after, improvement_ratio(y_true, mean, y_pred))
 
 

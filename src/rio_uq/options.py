@@ -17,6 +17,7 @@ from rio_uq.gp.inference import INFERENCES
 from rio_uq.gp.kernels.terms import FAMILIES
 from rio_uq.gp.noise import NOISES
 from rio_uq.gp.settings import Settings
+from rio_uq.scales.named import NAMES
 
 CHOICES = {
     "target": ("residual", "outcome"),
@@ -71,6 +72,9 @@ class Training(BaseEstimator):
     sample_rows : int
         Rows that hyperparameters, inducing points and noise are learnt from, drawn at random, where X is not in memory
         and has more of them.
+    guard : bool
+        Whether corrections are shrunk, down to none, to what left-out rows support, and error bars made for what is
+        then predicted. In exact inference rows are left out by folds, and a GP is trained for each of them.
     dtype : {"float64", "float32"}
         Precision of the work on rows in sparse inference; "float32" is faster and less exact.
     low_memory : bool
@@ -94,6 +98,7 @@ class Training(BaseEstimator):
         time_budget: float | None = None,
         standardize_output: bool = True,
         sample_rows: int = 20_000,
+        guard: bool = True,
         dtype: str = "float64",
         low_memory: bool = False,
     ) -> None:
@@ -105,6 +110,7 @@ class Training(BaseEstimator):
         self.time_budget = time_budget
         self.standardize_output = standardize_output
         self.sample_rows = sample_rows
+        self.guard = guard
         self.dtype = dtype
         self.low_memory = low_memory
 
@@ -131,6 +137,7 @@ PAPER_SETTINGS: dict[str, Any] = {
     "n_inducing": 50,
     "noise": "constant",
     "distribution": "normal",
+    "scale": "identity",
     "max_iter": 1000,
     "tol": 2.2e-9,  # SciPy's default for L-BFGS-B
 }
@@ -140,6 +147,7 @@ PAPER_TRAINING: dict[str, Any] = {
     "inducing": "first",
     "optimize_inducing": True,
     "standardize_output": False,
+    "guard": False,
 }
 
 
@@ -177,6 +185,8 @@ class Options:
     n_inducing: int | str
     noise: str
     distribution: str
+    scale: Any
+    bounds: Any
     max_iter: int
     tol: float
     training: Training
@@ -201,6 +211,12 @@ class Options:
         """Whether the GP is fitted to residuals, not outcomes."""
         return self.target == "residual"
 
+    @property
+    def outcome_bounds(self) -> tuple[float, float]:
+        """Of outcomes, infinite where there are none."""
+        lower, upper = (None, None) if self.bounds is None else self.bounds
+        return -np.inf if lower is None else float(lower), np.inf if upper is None else float(upper)
+
     def new_seed(self) -> int:
         """A seed from ``random_state``."""
         return int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -217,6 +233,8 @@ class Options:
                 raise ValueError(f"{name} has to be a string such as 'rbf' or 'rbf+linear'; got {families!r}")
             for family in families.split("+"):
                 check_choice(family, f"each part of {name}", FAMILIES)
+        _check_scale(self.scale)
+        _check_bounds(self.bounds)
         if isinstance(self.cv, numbers.Integral):
             check_count(self.cv, "cv", at_least=2)
         check_count(self.max_iter, "max_iter", at_least=1)
@@ -232,6 +250,29 @@ class Options:
         _check_number_of_points(self.n_inducing, self.training.time_budget)
 
 
+def _check_scale(scale: Any) -> None:
+    if isinstance(scale, str):
+        check_choice(scale, "scale", ("auto", *NAMES))
+    elif not (hasattr(scale, "transform") and hasattr(scale, "inverse_transform")):
+        names = ", ".join(map(repr, ("auto", *NAMES)))
+        raise TypeError(f"scale has to be one of {names}, or a transformer with inverse_transform; got {scale!r}")
+
+
+def _check_bounds(bounds: Any) -> None:
+    if bounds is None:
+        return
+    is_pair = isinstance(bounds, tuple | list) and len(bounds) == 2 and all(map(_is_end, bounds))
+    if not is_pair:
+        raise ValueError(f"bounds has to be a pair such as (0, None) or (0, 1), or None; got {bounds!r}")
+    lower, upper = bounds
+    if lower is not None and upper is not None and not lower < upper:
+        raise ValueError(f"the first of bounds has to be less than the second; got {bounds!r}")
+
+
+def _is_end(value: Any) -> bool:
+    return value is None or (isinstance(value, numbers.Real) and not np.isnan(float(value)))
+
+
 def _check_training(training: Training) -> None:
     for name, choices in TRAINING_CHOICES.items():
         check_choice(getattr(training, name), name, choices)
@@ -239,7 +280,7 @@ def _check_training(training: Training) -> None:
         check_choice(training.inducing, "inducing", METHODS)
     check_count(training.sample_rows, "sample_rows", at_least=100)
     check_count(training.n_restarts, "n_restarts", at_least=0)
-    for name in ("optimize_inducing", "standardize_output", "low_memory"):
+    for name in ("optimize_inducing", "standardize_output", "low_memory", "guard"):
         check_flag(getattr(training, name), name)
 
 

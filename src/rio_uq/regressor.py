@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rio_uq import fitting, rejection, storage
 from rio_uq._base.array import Array, Mask
-from rio_uq._base.checks import check_count, check_groups, check_levels, check_target
+from rio_uq._base.checks import check_choice, check_count, check_groups, check_levels, check_target
 from rio_uq._base.warnings import ReusedRowsWarning, warn_user
 from rio_uq.calibration.calibration import CROSS_CONFORMAL, Calibration, calibration_of
 from rio_uq.calibration.shape import Shape
@@ -39,6 +39,7 @@ from rio_uq.rows.memory import MemorySource
 from rio_uq.rows.parquet import parquet_writer
 from rio_uq.rows.source import check_in_memory, is_in_parts, row_source
 from rio_uq.rows.tables import TableSource
+from rio_uq.scales.choice import ScaleChoice
 from rio_uq.summary import Summary, summarize
 
 
@@ -104,6 +105,18 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         tails from the scores of left-out rows (``loo_.z``), "normal" takes it to be normal, and "auto" does so unless
         left-out rows are clearly likelier with heavy tails, or with heavy tails and skew. Corrected predictions are the
         same in all cases.
+    scale : {"auto", "identity", "log", "sqrt", "logit"} or transformer
+        The scale that residuals are taken on. On "log" they are log y − log ŷ: errors grow with the prediction, as
+        those of prices and durations do. "sqrt" suits counts, "logit" shares between 0 and 1. A transformer of
+        scikit-learn with an inverse is fitted to y. Intervals and quantiles are mapped back and stay in the range of
+        outcomes; means, standard deviations and densities are those of outcomes. "auto" compares the scales on which
+        all outcomes and predictions have their place by the density of left-out rows, and stays with "identity" unless
+        another is clearly better, or is no worse and intervals would leave the range of outcomes otherwise. Predictions
+        of new rows beyond the range of a scale count as half as far from its bound as the nearest outcome in `fit`.
+    bounds : pair or None
+        The range of outcomes, ``(0, None)`` for prices, say. Intervals stay within; "log" and "sqrt" are taken of the
+        distance from the one bound, "logit" is between both. None for no bounds: those scales are then of outcomes
+        above zero, or between 0 and 1.
     max_iter : int
         Iterations of the optimiser at most, in the search for the best start and on all rows; passes over the rows
         in "svgp".
@@ -129,6 +142,9 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         How much of the model's output the corrected prediction keeps: 1 plus the slope of the output part of the
         correction on ŷ, with its posterior standard deviation. Near 1 for a good model, near 0 for a useless one, NaN
         where ŷ is constant.
+    correction_ : float or (q,) array
+        The share of the GP's correction that predictions get, between 0 and 1: as much as left-out rows support. 1 in
+        most fits, and 0 where residuals are nothing but noise.
     hyperparameters_ : dict
         Variances and lengthscales of each part of the kernel, in the units of the data.
     noise_variance_ : float or (q,) array
@@ -154,6 +170,9 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         are closed forms: nothing is refitted. Copies of a row are left out together in exact inference. NaN for rows
         without weight or without an out-of-fold prediction. Not there for rows that were read in parts, after
         `partial_fit`, and after `rio_uq.load`, since files do not hold it.
+    scale_ : ScaleChoice
+        The scale of each output, and the evidence for it. ``trust_``, ``hyperparameters_``, ``noise_variance_``,
+        ``bound_`` and ``loo_.z`` are on that scale.
     shape_ : Shape or None
         How outcomes are distributed around corrected predictions, for each output; None for ``distribution="normal"``.
     features_ : object or None
@@ -201,6 +220,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         n_inducing: int | str = 300,
         noise: str = "io",
         distribution: str = "auto",
+        scale: Any = "auto",
+        bounds: Any = None,
         max_iter: int = 200,
         tol: float = 1e-6,
         training: Training | dict[str, Any] | None = None,
@@ -222,6 +243,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         self.n_inducing = n_inducing
         self.noise = noise
         self.distribution = distribution
+        self.scale = scale
+        self.bounds = bounds
         self.max_iter = max_iter
         self.tol = tol
         self.training = training
@@ -454,8 +477,9 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
                 "rows that were used for nothing else",
                 ReusedRowsWarning,
             )
-        mean, std = self.fitted_.mean_and_std(inputs, self._n_jobs())
-        return (outcome - mean) / std, inputs, None, part.groups
+        centre, spread = self.fitted_.mean_and_std(inputs, self._n_jobs())
+        on_scale = self.fitted_.scales.forward(self.fitted_.scales.checked(outcome))
+        return (on_scale - centre) / spread, inputs, None, part.groups
 
     def _rows_of_fit(self, X: Any, y: Any, y_pred: Any, groups: Any) -> tuple[Array, Inputs | None, Array | None, Any]:
         """The same of those rows of `fit` that tell of rows to come."""
@@ -479,7 +503,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             )
         counts, kept, inputs = loo.weight > 0.0, fitted.kept, None
         labels = None if groups is None else check_groups(groups, len(counts))
-        scores = fitting.out_of_fold_scores(fitted, loo, self._options())
+        scores = loo.z_by_fold.reshape(len(counts), -1)
         if kept.is_everything:
             counted = counts[np.isfinite(scores).all(axis=1)]
             inputs = Inputs(kept.features[counted], kept.y_pred[counted])
@@ -500,6 +524,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         return_std: bool = False,
         return_cov: bool = False,
         include_noise: bool = True,
+        point: str = "mean",
     ) -> Any:
         """Corrected predictions and, if asked for, their uncertainty.
 
@@ -519,8 +544,12 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             in a normal distribution. The factor is the same with and without noise, which outcomes cannot tell apart.
         return_cov : bool
             Return the covariance between the rows of X instead, with the noise on its diagonal or without, and with
-            the same factors.
+            the same factors. Not on another scale of outcomes than their own.
         include_noise : bool
+        point : {"mean", "median"}
+            The prediction: the mean of outcomes, which has the smallest squared error, or their median, which has the
+            smallest absolute error. They differ on another scale of outcomes than their own, and where these are
+            skewed.
 
         Returns
         -------
@@ -530,13 +559,19 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         cov : array of shape (n, n) or (n, n, q)
             If ``return_cov``.
         """
+        check_choice(point, "point", ("mean", "median"))
         if return_std and return_cov:
             raise ValueError("return_std and return_cov were both True: ask for one of them at a time")
         source = self._source(X, y_pred=y_pred, groups=groups)
         if return_cov and not source.is_in_memory:
             raise ValueError("return_cov is a matrix of all rows by all rows: give X as an array, for a few of them")
         return self._answer(
-            Fitted.predict, source, return_std=return_std, return_cov=return_cov, include_noise=include_noise
+            Fitted.predict,
+            source,
+            return_std=return_std,
+            return_cov=return_cov,
+            include_noise=include_noise,
+            point=point,
         )
 
     def predict_residual(
@@ -1058,6 +1093,11 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         return self._learnt("shape_").shape
 
     @property
+    def scale_(self) -> ScaleChoice:
+        fitted = self._learnt("scale_")
+        return fitted.scale_choice or ScaleChoice.of_outcomes_as_they_are(fitted.n_outputs)
+
+    @property
     def metadata_(self) -> Mapping[str, Any]:
         metadata = self._learnt("metadata_").metadata
         if metadata is None:
@@ -1073,6 +1113,11 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     def trust_std_(self) -> Any:
         fitted = self._learnt("trust_std_")
         return fitted.per_output(fitted.gp.trust()[1])
+
+    @property
+    def correction_(self) -> Any:
+        fitted = self._learnt("correction_")
+        return fitted.per_output(fitted.gp.correction)
 
     @property
     def hyperparameters_(self) -> dict[str, dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -14,10 +14,11 @@ from sklearn.utils import gen_batches
 from rio_uq._base.array import Array, Mask
 from rio_uq.calibration.calibration import Calibration
 from rio_uq.calibration.shape import Shape
-from rio_uq.fitted import Fitted
+from rio_uq.fitted import Fitted, Inputs
 from rio_uq.gp.residual import ResidualGP
 from rio_uq.models.residuals import ResidualChoice
 from rio_uq.rows.kept import KeptRows
+from rio_uq.scales.choice import ScaleChoice
 
 FEATURES_SHOWN, BANDS_SHOWN = 5, 3
 
@@ -123,12 +124,16 @@ class Summary:
     residual_std : float or (q,) array
         Standard deviation of the residuals that the GP was fitted to, or of 2,000 of them. After `rio_uq.load` of a
         file that does not hold them: as the GP expects it to be.
+    error_std : float or (q,) array
+        The same in the units of y, whatever the scale of outcomes.
     noise_std : float or (q,) array
         Standard deviation of the part that cannot be foreseen.
     bias : float or (q,) array
         Mean correction: positive where predictions are too low.
     correction_size : float or (q,) array
         Mean absolute correction.
+    correction : float or (q,) array
+        The share of the GP's correction that left-out rows support.
     trust, trust_std : float or (q,) array
     features : tuple of Feature
         All that the GP sees, the most relevant first.
@@ -148,15 +153,19 @@ class Summary:
         How outcomes are distributed, for each output; None where they were taken to be normal.
     calibration : Calibration or None
         What `RIORegressor.calibrate` has learnt.
+    scale : ScaleChoice or None
+        The scale that residuals were taken on, which shares, noise, trust and features are about.
     """
 
     n_rows: int
     converged: bool
     shares: Shares
     residual_std: Any
+    error_std: Any
     noise_std: Any
     bias: Any
     correction_size: Any
+    correction: Any
     trust: Any
     trust_std: Any
     features: tuple[Feature, ...]
@@ -168,6 +177,7 @@ class Summary:
     residuals: ResidualChoice | None = None
     shape: Shape | None = None
     calibration: Calibration | None = None
+    scale: ScaleChoice | None = None
 
     def __repr__(self) -> str:
         return str(self)
@@ -181,6 +191,7 @@ class Summary:
             lines.append("The optimiser stopped before it had converged: numbers may still change with max_iter.")
         for output in range(n_outputs):
             lines += ["", f"Output {output}"] if n_outputs > 1 else []
+            lines += [] if self.scale is None else [self.scale.in_words(output)]
             lines += ["", *self._words_on_residuals(output), "", *self._words_on_bands(output)]
         return "\n".join([*lines, "", *self._words_on_features(), "", *self._words_on_error_bars()])
 
@@ -200,6 +211,7 @@ class Summary:
                 for (name, words), share in zip(meanings, shares, strict=True)
             ),
             _words_on_trust(_of(self.trust, output), _of(self.trust_std, output)),
+            *_words_on_correction(float(_of(self.correction, output))),
         ]
 
     def _words_on_bands(self, output: int) -> list[str]:
@@ -210,7 +222,7 @@ class Summary:
 
     def _stands_out(self, band: Band) -> bool:
         """Whether the band is worth a sentence: corrections there are larger than elsewhere, and than chance allows."""
-        of_a_mean = _of(self.residual_std, band.output) / math.sqrt(max(band.share * self.n_rows, 1.0))
+        of_a_mean = _of(self.error_std, band.output) / math.sqrt(max(band.share * self.n_rows, 1.0))
         return bool(band.size > max(STANDS_OUT * _of(self.correction_size, band.output), 2.0 * of_a_mean))
 
     def _words_on_features(self) -> list[str]:
@@ -251,6 +263,15 @@ def _words_on_trust(trust: Any, std: Any) -> str:
     if std == 0.0:
         return f"Trust in the model's output: {_number(trust)} by choice, for the kernel does not look at it."
     return f"Trust in the model's output: {trust:.2f} ± {std:.2f} (1 keeps it, 0 does without)."
+
+
+def _words_on_correction(share: float) -> list[str]:
+    """Nothing where all of it is made."""
+    if share == 1.0:
+        return []
+    if share == 0.0:
+        return ["Predictions are left as they are: rows that the GP was trained without do not support a correction."]
+    return [f"Corrections are shrunk to {percent(share)}: rows that the GP was trained without support no more."]
 
 
 def _how_wrong(correction: float, size: float) -> str:
@@ -327,16 +348,18 @@ def cut(values: Array, n_bands: int) -> list[tuple[float, float, Mask]]:
 def summarize(fitted: Fitted, rows: KeptRows, n_jobs: int) -> Summary:
     """Summary of a fit, on the given rows."""
     gp, (features, y_pred, weight) = fitted.gp, (rows.features, rows.y_pred, rows.weight)
-    mean, latent = gp.mean_and_variance(features, y_pred, n_jobs)
-    noise_variance = gp.noise_at(features, y_pred, n_jobs)
-    correction = mean + fitted.base(y_pred) - fitted.reference(y_pred)
+    on_scale = replace(rows, y_pred=fitted.scaled(y_pred))
+    mean, latent = gp.mean_and_variance(features, on_scale.y_pred, n_jobs)
+    noise_variance = gp.noise_at(features, on_scale.y_pred, n_jobs)
+    correction = fitted.mean(Inputs(features, y_pred), n_jobs) - fitted.reference(y_pred)
     relevance = feature_relevance(gp, features)
     names = fitted.feature_names
     order = np.argsort(-relevance[:, 0], kind="stable")
-    variances = _variances(gp, rows, correction, latent, noise_variance, n_jobs)
+    learnt = mean + fitted.base(y_pred) - fitted.scales.forward_prediction(fitted.reference(y_pred))
+    variances = _variances(gp, on_scale, learnt, latent, noise_variance, n_jobs)
     total = np.sum(variances, axis=0)
     constant = "constant" if gp.noise_choice == "constant" else "no evidence"
-    seen = fitted.kept.residual_std()
+    seen, error_std = fitted.scaled_rows().residual_std(), fitted.kept.residual_std()
     low, high = np.quantile(np.sqrt(noise_variance), [0.05, 0.95], axis=0)
     trust, trust_std = gp.trust()
     per_output = fitted.per_output
@@ -345,9 +368,11 @@ def summarize(fitted: Fitted, rows: KeptRows, n_jobs: int) -> Summary:
         converged=gp.converged,
         shares=Shares(*(per_output(variance / total) for variance in variances)),
         residual_std=per_output(np.sqrt(total) if seen is None else seen),
+        error_std=per_output(np.sqrt(total) if error_std is None else error_std),
         noise_std=per_output(np.sqrt(variances[-1])),
         bias=per_output(np.average(correction, axis=0, weights=weight)),
         correction_size=per_output(np.average(np.abs(correction), axis=0, weights=weight)),
+        correction=per_output(gp.correction),
         trust=per_output(trust),
         trust_std=per_output(trust_std),
         features=tuple(Feature(names[i], per_output(relevance[i])) for i in order),
@@ -359,6 +384,7 @@ def summarize(fitted: Fitted, rows: KeptRows, n_jobs: int) -> Summary:
         residuals=fitted.residuals,
         shape=fitted.shape,
         calibration=fitted.calibration,
+        scale=fitted.scale_choice if fitted.has_scale_to_explain else None,
     )
 
 

@@ -206,7 +206,8 @@ def test_measures_are_those_of_the_predicted_distribution(heavy, new):
     assert metrics.miscalibration_area(y, distribution) < metrics.miscalibration_area(y, mean, std)
     band = heavy.predict_interval(X)
     assert metrics.interval_width(y, distribution) == pytest.approx(np.mean(band[:, 1] - band[:, 0]))
-    shown = metrics.before_after(y, linear(X), mean, std, {0.95: tuple(band.T)}, heavy.fitted_.density(0))
+    losses = -distribution.logpdf(y), distribution.crps(y)
+    shown = metrics.before_after(y, linear(X), mean, std, {0.95: tuple(band.T)}, losses)
     assert shown.after.nlpd == pytest.approx(metrics.nlpd(y, distribution))
     assert shown.after.crps == pytest.approx(metrics.crps(y, distribution))
 

@@ -118,6 +118,18 @@ class Density(Scores, Protocol):
         """A noun with its parameters."""
 
 
+NODES_TO, NODES_STEP = 7.5, 0.25
+
+
+def normal_nodes(step: float = NODES_STEP) -> tuple[Array, Array]:
+    """Points x and weights w with Σ w f(x) = E f(X) for a standard normal X: the trapezoidal rule, which is as good as
+    exact for smooth f.
+    """
+    x = np.arange(-NODES_TO, NODES_TO + 0.5 * step, step)
+    weight = np.exp(-0.5 * x**2)
+    return x, weight / weight.sum()
+
+
 N_QUANTILES = 2000
 
 

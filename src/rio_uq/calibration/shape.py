@@ -17,12 +17,16 @@ from rio_uq.calibration.normal import ScaledNormal
 from rio_uq.calibration.scores import Density
 from rio_uq.calibration.skewed import SkewedStudent
 from rio_uq.calibration.student import Student
+from rio_uq.calibration.tails import NormalTails
 
 STUDENT_EVIDENCE = 2.0
 """Log likelihood that the Student distribution has to gain over a normal one with a scale of its own."""
 
 SKEW_EVIDENCE = 4.0
 """Log likelihood that skew has to gain over the Student distribution."""
+
+MOST_DEGREES = 200.0
+"""Degrees of freedom beyond which a Student distribution is as good as normal."""
 
 MOST_ROWS = 20_000
 """More rows than these say nothing new of four parameters, and are not looked at."""
@@ -62,7 +66,7 @@ class Shape:
         return f"{score.in_words()}: on left-out rows it {change} a normal one"
 
 
-def fit_shape(scores: Array, weight: Array, kind: str) -> Shape | None:
+def fit_shape(scores: Array, weight: Array, kind: str, *, normal_tails: bool = False) -> Shape | None:
     """Learn the shape of each output.
 
     Parameters
@@ -73,6 +77,8 @@ def fit_shape(scores: Array, weight: Array, kind: str) -> Shape | None:
         How often each of them counts; rows of weight zero do not.
     kind : {"auto", "normal", "student"}
         "auto" chooses between a normal, a Student and a skewed Student distribution.
+    normal_tails : bool
+        Whether tails beyond the data are normal, see `rio_uq.calibration.tails`.
     """
     if kind == "normal":
         return None
@@ -80,7 +86,11 @@ def fit_shape(scores: Array, weight: Array, kind: str) -> Shape | None:
     if len(used) > MOST_ROWS:
         used = np.sort(np.random.default_rng(0).choice(used, MOST_ROWS, replace=False))
     fits = [_fit_one(column, weight[used], kind) for column in scores[used].T]
-    return Shape(tuple(score for score, _ in fits), tuple(gain for _, gain in fits))
+    shapes = [
+        NormalTails.of(shape, column) if normal_tails and not shape.is_normal else shape
+        for (shape, _), column in zip(fits, scores[used].T, strict=True)
+    ]
+    return Shape(tuple(shapes), tuple(gain for _, gain in fits))
 
 
 def _fit_one(scores: Array, weight: Array, kind: str) -> tuple[Density, float]:
@@ -95,11 +105,19 @@ def _fit_one(scores: Array, weight: Array, kind: str) -> tuple[Density, float]:
     gain = likelihood(student) - normal
     if kind == "auto":
         if gain <= STUDENT_EVIDENCE:
-            return ScaledNormal(len(scores), 1.0), gain
+            return _normal_of_few(len(scores)), gain
         skewed = SkewedStudent.fit(scores, weight)
         if likelihood(skewed) - likelihood(student) > SKEW_EVIDENCE:
             return skewed, likelihood(skewed) - normal
     return student.refined(scores, weight), gain
+
+
+def _normal_of_few(n_rows: int) -> Density:
+    """A normal distribution whose variance n rows have told, which is a Student distribution of n − 1 degrees."""
+    degrees = float(max(n_rows - 1, 3))
+    if degrees > MOST_DEGREES:
+        return ScaledNormal(n_rows, 1.0)
+    return Student(n_rows, degrees, float(np.sqrt(degrees / (degrees - 2.0))))
 
 
 def _likeliest_normal(scores: Array, weight: Array) -> ScaledNormal:

@@ -23,7 +23,7 @@ from rio_uq.calibration.scores import crps_by_quantiles
 DEGREES_NEAR, DEGREES_DEVIATION = 8.0, 1.0
 """Prior of log(ν − 2): normal around the logarithm of the first, with this standard deviation."""
 
-SCALE_DEVIATION = 0.1
+SCALE_DEVIATION = 0.3
 """Prior of the logarithm of the standard deviation: normal around 0, since those of the GP are right on the whole."""
 
 LOG_EXCESS = (-4.0, 7.0)

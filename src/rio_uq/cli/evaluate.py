@@ -70,12 +70,13 @@ def _measured(opened: OpenedRio, rows: TableRows, levels: list[float]) -> Before
     from rio_uq.cli.row_reuse import RowReuse
     from rio_uq.metrics import before_after
 
-    reuse, columns = RowReuse(opened.rio), []
+    reuse, columns, losses = RowReuse(opened.rio), [], []
     for block in rows.blocks("evaluating"):
         if block.y is not None and len(block.y):
             answered = answers(opened, block, levels)
             reuse.see(block.X, block.y, answered[0])
             columns.append([block.y, *answered])
+            losses.append(_losses(opened, block, answered[0]))
     rows.tell()
     for text in reuse.warnings().values():
         note(text, label="warning")
@@ -83,7 +84,17 @@ def _measured(opened: OpenedRio, rows: TableRows, levels: list[float]) -> Before
         raise rows.nothing_to("measure")
     y, y_pred, mean, std, *ends = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     intervals = dict(zip(levels, zip(ends[::2], ends[1::2], strict=True), strict=True))
-    return before_after(y, y_pred, mean, std, intervals, opened.rio.fitted_.density(0))
+    log_loss, crps = (np.concatenate(parts) for parts in zip(*losses, strict=True))
+    return before_after(y, y_pred, mean, std, intervals, (log_loss, crps) if opened.rio.fitted_.has_density else None)
+
+
+def _losses(opened: OpenedRio, block: Any, y_pred: Any) -> tuple[Any, Any]:
+    """Negative log densities and CRPS of the outcomes of a block, (n,); empty where they have no density."""
+    from rio_uq.gp.backend.threads import effective_jobs
+
+    rio = opened.rio
+    losses = rio.fitted_.losses(rio.inputs(block.X, y_pred=y_pred), block.y.reshape(-1, 1), effective_jobs(rio.n_jobs))
+    return ([], []) if losses is None else (losses[0][:, 0], losses[1][:, 0])
 
 
 def with_target(rio: Path, target: str | None, **options: Any) -> OpenedRio:

@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array, Mask
+from rio_uq.gp import folds
 from rio_uq.gp import posterior as gp_posterior
 from rio_uq.gp.inference import inference_for
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.noise import learn_noise
+from rio_uq.gp.noise.constant import with_noise_of
 from rio_uq.gp.noise.contract import Noise
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import Posterior
-from rio_uq.gp.priors import weak_prior
+from rio_uq.gp.priors import Prior, weak_prior
 from rio_uq.gp.problem import Problem
 from rio_uq.gp.scaling import Scaling
 from rio_uq.gp.settings import Settings
@@ -57,6 +59,8 @@ class ResidualGP:
         Whether the targets are residuals, not outcomes.
     slope_at : (k, p) array
         Scaled predictions over which the slope of the output part is taken.
+    correction : (q,) array
+        The share of the correction that left-out rows support, between 0 and 1.
     """
 
     posterior: Posterior
@@ -71,6 +75,7 @@ class ResidualGP:
     message: str
     is_residual: bool
     slope_at: Array
+    correction: Array
 
     @property
     def n_predictions(self) -> int:
@@ -100,6 +105,7 @@ class ResidualGP:
             return np.full(q, np.nan), np.full(q, np.nan)
         slope, std = output_slope(self.posterior, self.slope_at)
         unit = self.targets.scale / self.outputs.scale
+        unit = unit * self.correction
         return float(self.is_residual) + unit * slope, unit * std
 
     def with_rows(self, problem: Problem, walk_options: dict[str, Any]) -> ResidualGP:
@@ -144,22 +150,32 @@ class ResidualGP:
     def mean(self, features: Array, y_pred: Array, n_jobs: int) -> Array:
         """Mean of the target at each row, shape (n, q)."""
         mean = gp_posterior.predict_mean(self.posterior, self._rows(features, y_pred), n_jobs=n_jobs)
-        return self.targets.offset + self.targets.scale * mean
+        return self._corrected(mean)
+
+    def _corrected(self, mean: Array) -> Array:
+        """The mean of the target from that in scaled units."""
+        return self.correction * (self.targets.offset + self.targets.scale * mean)
+
+    @property
+    def constant(self) -> Array:
+        """The constant part of the mean, (q,)."""
+        return self.correction * self.targets.offset
 
     def mean_and_variance(self, features: Array, y_pred: Array, n_jobs: int) -> tuple[Array, Array]:
         """Mean of the target and variance of its latent value at each row, both of shape (n, q)."""
         mean, variance = gp_posterior.predict(self.posterior, self._rows(features, y_pred), n_jobs=n_jobs)
-        return self.targets.offset + self.targets.scale * mean, self.targets.scale**2 * variance
+        return self._corrected(mean), (self.correction * self.targets.scale) ** 2 * variance
 
     def covariance(self, features: Array, y_pred: Array) -> Array:
         """Covariance of the latent target between rows, shape (q, n, n)."""
         matrices = gp_posterior.covariance(self.posterior, self._rows(features, y_pred))
-        return matrices * self.targets.scale[:, None, None] ** 2
+        return matrices * (self.correction * self.targets.scale)[:, None, None] ** 2
 
     def sample(self, features: Array, y_pred: Array, n_samples: int, rng: np.random.Generator) -> Array:
         """Joint draws of the latent target, shape (n, q, n_samples)."""
         draws = gp_posterior.sample(self.posterior, self._rows(features, y_pred), n_samples, rng)
-        return self.targets.offset[:, None] + self.targets.scale[:, None] * draws
+        unit = self.correction * self.targets.scale
+        return self.constant[:, None] + unit[:, None] * draws
 
     def part(self, name: str, features: Array, y_pred: Array, n_jobs: int) -> Array:
         """The part of the mean, less its offset, that comes from the "input" or the "output" kernel, (n, q)."""
@@ -167,7 +183,8 @@ class ResidualGP:
         if not terms:
             return np.zeros((len(y_pred), self.n_outputs))
         rows = self._rows(features, y_pred)
-        return self.targets.scale * gp_posterior.predict_mean(self.posterior.of_terms(terms), rows, n_jobs=n_jobs)
+        part = gp_posterior.predict_mean(self.posterior.of_terms(terms), rows, n_jobs=n_jobs)
+        return self.correction * self.targets.scale * part
 
     def with_noise_of_at_least(self, variance: Array) -> ResidualGP:
         """With a larger noise variance for predictions, (q,) in the units of y², where it is smaller than that."""
@@ -196,6 +213,8 @@ class LeftOut:
     ----------
     residual, std : (m, q) arrays
         Target minus leave-one-out mean, and the standard deviation that was expected of it, noise included.
+    scores : (m, q) array
+        residual/std; with a guard and exact inference those of GPs that were trained without the row.
     weight : (m,) array
         How often each row counts where the shape of errors is learnt: zero for rows that the model has seen, if others
         are held out, and once for copies of one measurement.
@@ -205,13 +224,9 @@ class LeftOut:
 
     residual: Array
     std: Array
+    scores: Array
     weight: Array
     place: NDArray[np.intp] | None
-
-    @property
-    def scores(self) -> Array:
-        """z = residual/std, (m, q)."""
-        return self.residual / self.std
 
     def of_rows(self, values: Array) -> Array:
         """Values of distinct rows (m, q) as those of all rows (n, q)."""
@@ -235,6 +250,7 @@ def fit_residual_gp(
     n_restarts: int,
     prior: str,
     noise: str,
+    guard: bool,
     walk_options: dict[str, Any],
     rng: np.random.Generator,
 ) -> TrainedGP:
@@ -252,6 +268,8 @@ def fit_residual_gp(
         On the hyperparameters.
     noise : {"constant", "io"}
         Whether noise may depend on the row.
+    guard : bool
+        Whether corrections are shrunk to what left-out rows support, see `rio_uq.gp.folds`.
     walk_options : dict
         How to walk over rows, see `rio_uq.gp.observations.Observations`.
     """
@@ -288,7 +306,8 @@ def fit_residual_gp(
     if starts == "auto" and problem.is_residual and has_slope and scales.model_can_be_beaten:
         points.append(plain_gp_start(kernel, q, scales))
     points += random_starts(points[0], n_restarts, rng)
-    density = weak_prior(kernel, q, scales) if prior == "weak" else None
+    density = weak_prior(kernel, q, scales) if prior == "weak" else Prior.flat(len(bounds))
+    constant = targets.offset / targets.scale
 
     learning = replace(data, weight=problem.learning_weight()) if inference.merges_copies else data
     trained = train(kernel, learning, points, bounds, settings, rng, density)
@@ -297,7 +316,21 @@ def fit_residual_gp(
     if learning.weight is not data.weight:
         posterior = inference.posterior(kernel, theta, log_noise, inducing_points, data)
     left_out = posterior.leave_one_out(data)
-    posterior, noise_model, noise_variance = learn_noise(noise, posterior, learning, left_out, d, problem.held_out, rng)
+    counts = _shape_weight(learning.weight, problem.held_out, len(rows))
+    errors: tuple[Array, Array] = left_out
+    correction: Array = np.ones(q)
+    if guard and len(rows) >= folds.FEWEST_ROWS:
+        expected: Array = data.targets - left_out[0]
+        latent = left_out[1]
+        if inference.trains_folds:
+            optimum = np.concatenate([theta, log_noise])
+            search = folds.FoldSearch(trained.start, optimum, bounds, density, settings.max_iter)
+            expected, latent = folds.errors_of_folds(kernel, learning, search)
+        if problem.is_residual:
+            correction = folds.supported_shares(constant + data.targets, constant + expected, counts)
+        errors = _shrunk(data.targets - expected, latent, correction, constant + data.targets)
+        posterior = with_noise_of(posterior, errors, counts)
+    posterior, noise_model, noise_variance = learn_noise(noise, posterior, learning, errors, d, problem.held_out, rng)
     gp = ResidualGP(
         posterior=posterior,
         noise=noise_model,
@@ -311,15 +344,24 @@ def fit_residual_gp(
         message=trained.message,
         is_residual=problem.is_residual,
         slope_at=spread_out(rows[:, d:]),
+        correction=correction,
     )
     response = noise_model.response(rows, data.targets)
     if response.precision is not None or not np.array_equal(response.targets, data.targets):
         weighed = replace(data, targets=response.targets, precision=response.precision)
         of_response = inference.posterior(kernel, theta, log_noise, inducing_points, weighed)
         gp = gp.with_posterior(replace(of_response, noise_variance=posterior.noise_variance))
+    scores = errors[0] / np.sqrt(errors[1] + noise_variance)
+    left_out = _shrunk(*left_out, correction, constant + data.targets)
     std = targets.scale * np.sqrt(left_out[1] + noise_variance)
-    counts = _shape_weight(learning.weight, problem.held_out, len(rows))
-    return TrainedGP(gp, LeftOut(targets.scale * left_out[0], std, counts, place))
+    return TrainedGP(gp, LeftOut(targets.scale * left_out[0], std, scores, counts, place))
+
+
+def _shrunk(residual: Array, latent: Array, correction: Array, target: Array) -> tuple[Array, Array]:
+    """Residuals and latent variances of left-out rows where only a share of the correction is made: the residual is
+    that share of its own, and the rest of the target.
+    """
+    return correction * residual + (1.0 - correction) * target, correction**2 * latent
 
 
 def _shape_weight(weight: Array | None, held_out: Mask | None, n_rows: int) -> Array:

@@ -49,6 +49,8 @@ class Trained:
         Iterations on all rows.
     converged : bool
     message : str
+    start : (p,) array
+        The one of the starts that it came from.
     """
 
     posterior: Posterior
@@ -57,6 +59,7 @@ class Trained:
     n_iter: int
     converged: bool
     message: str
+    start: Array
 
 
 def train(
@@ -85,8 +88,8 @@ def train(
     trainer = _Trainer(kernel, data, bounds, settings, rng, prior or Prior.flat(len(bounds)))
     with single_blas_thread:
         if settings.subset_rows is not None:
-            starts = [trainer.explore(starts, settings.subset_rows)]
-        return max((trainer.run(start) for start in starts), key=lambda trained: trained.objective)
+            return trainer.run(*trainer.explore(starts, settings.subset_rows))
+        return max((trainer.run(start, start) for start in starts), key=lambda trained: trained.objective)
 
 
 @dataclass(frozen=True)
@@ -98,12 +101,14 @@ class _Trainer:
     rng: np.random.Generator
     prior: Prior
 
-    def explore(self, starts: list[Array], n_rows: int) -> Array:
-        """The best of the starts after some iterations; where not all rows took part, its optimum on those that did."""
+    def explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
+        """Where the best of the starts has come to after some iterations, and that start; where not all rows took part,
+        its optimum on those that did.
+        """
         is_subset = len(self.data) > n_rows
         inference = inference_for(self.settings, len(self.data))
         if len(starts) == 1 and not is_subset and not inference.needs_exploring(self.settings):
-            return starts[0]
+            return starts[0], starts[0]
         data = self.data
         if is_subset:
             data = data.subset(np.sort(self.rng.choice(len(data), n_rows, replace=False)))
@@ -127,13 +132,14 @@ class _Trainer:
         # The exact GP works on one thread, so the starts can share the others. Two bars at once could not be read.
         can_share = len(data) <= EXACT_EXPLORING and not self.settings.verbose
         optima = in_parallel(walk_from, range(len(starts)), data.n_jobs if can_share else 1)
-        best = max(optima, key=lambda optimum: optimum.value)
+        winner = max(range(len(starts)), key=lambda i: optima[i].value)
+        best = optima[winner]
         if is_subset and not best.converged:
             label = f"best start on {len(data)} rows"
             best = self._maximize(objective_at(best.x), best.x, self.settings.max_iter, SUBSET_TOLERANCE, label)
-        return best.x
+        return best.x, starts[winner]
 
-    def run(self, x: Array) -> Trained:
+    def run(self, x: Array, start: Array) -> Trained:
         """To the optimum on all rows."""
         inference = inference_for(self.settings, len(self.data))
         n_iter, n_points = 0, 1
@@ -146,7 +152,7 @@ class _Trainer:
             x = optimum.x[: len(self.bounds)]
         posterior, log_density = objective.posterior(optimum.x), self.prior(optimum.x)[0]
         bound = posterior.log_likelihood() if optimum.is_estimate else optimum.value - log_density
-        return Trained(posterior, bound, bound + log_density, n_iter, optimum.converged, optimum.message)
+        return Trained(posterior, bound, bound + log_density, n_iter, optimum.converged, optimum.message, start)
 
     def _maximize(self, objective: Objective, x: Array, max_iter: int, tolerance: float, label: str) -> Optimum:
         memory = LONG_MEMORY if self.settings.optimize_inducing else MEMORY

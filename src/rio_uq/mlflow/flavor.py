@@ -275,12 +275,14 @@ def _measures(rio: RIORegressor, X: Any, y: Any, y_pred: Any, groups: Any, level
     """Of the model alone and of its corrected predictions, for each output."""
     fitted = rio.fitted_
     inputs = rio.inputs(X, y_pred=y_pred, groups=groups)
-    bars = fitted.error_bars(inputs, effective_jobs(rio.n_jobs), level=level)
+    n_jobs, outcome = effective_jobs(rio.n_jobs), fitted.outcome(y, _num_samples(X))
+    bars = fitted.error_bars(inputs, n_jobs, level=level)
+    losses = fitted.losses(inputs, outcome, n_jobs)
     measures: dict[str, float] = {}
-    for output, y_true in enumerate(fitted.outcome(y, _num_samples(X)).T):
+    for output, y_true in enumerate(outcome.T):
         mean, std, lower, upper = (values[:, output] for values in bars)
-        density = fitted.density(output)
-        both = metrics.before_after(y_true, inputs.y_pred[:, output], mean, std, {level: (lower, upper)}, density)
+        own = None if losses is None else (losses[0][:, output], losses[1][:, output])
+        both = metrics.before_after(y_true, inputs.y_pred[:, output], mean, std, {level: (lower, upper)}, own)
         of_output = {
             "before_rmse": both.before.rmse,
             "before_mae": both.before.mae,
@@ -290,7 +292,7 @@ def _measures(rio: RIORegressor, X: Any, y: Any, y_pred: Any, groups: Any, level
             "after_interval_width": both.after.width[level],
             "improvement_ratio": both.improvement_ratio,
         }
-        if fitted.calibration is None or fitted.calibration.is_normal:
+        if losses is not None:
             of_output |= {"after_nlpd": both.after.nlpd, "after_crps": both.after.crps}
         end = "" if fitted.y_shape == () else f"_{output}"
         measures |= {f"{name}{end}": value for name, value in of_output.items()}

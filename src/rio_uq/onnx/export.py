@@ -17,8 +17,9 @@ from rio_uq.features.layers import OnnxTensor
 from rio_uq.features.table_encoder import TableEncoder
 from rio_uq.models.files import open_model
 from rio_uq.models.identity import check_same_model, predictions_for
-from rio_uq.onnx.graph import Graph, predict
+from rio_uq.onnx.graph import predict
 from rio_uq.onnx.merge import GraphPart, common_opsets, shape
+from rio_uq.onnx.nodes import Graph
 from rio_uq.regressor import RIORegressor, check_regressor
 
 OPSET, IR_VERSION = 17, 8

@@ -13,9 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rio_uq._base.array import Array
 from rio_uq.fitted import Fitted
 from rio_uq.gp.kernels.terms import Term
 from rio_uq.gp.noise.constant import Constant
@@ -23,51 +21,8 @@ from rio_uq.gp.noise.varying import Varying
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.residual import ResidualGP
 from rio_uq.gp.scaling import Scaling
-
-AXES_ARE_AN_INPUT = 18
-"""The opset since which axes of ReduceMax and ReduceMean are an input, not an attribute."""
-
-
-class Graph:
-    """Nodes and constants under construction; every method returns the name of a tensor."""
-
-    def __init__(self, onnx: Any, opset: int) -> None:
-        self.onnx, self.opset = onnx, opset
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self.sparse_constants: list[Any] = []
-
-    def constant(self, value: Any, dtype: type = np.float64) -> str:
-        name = f"rio_constant_{len(self.constants)}"
-        array: NDArray[Any] = np.array(value, dtype=dtype, order="C")
-        self.constants.append(self.onnx.numpy_helper.from_array(array, name))
-        return name
-
-    def apply(self, operation: str, *inputs: str | float | Array, output: str | None = None, **attributes: Any) -> str:
-        """One node; numbers and arrays become constants."""
-        names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
-        name = output or f"rio_{operation.lower()}_{len(self.nodes)}"
-        self.nodes.append(self.onnx.helper.make_node(operation, names, [name], **attributes))
-        return name
-
-    def cast(self, value: str, kind: Any, output: str | None = None) -> str:
-        return self.apply("Cast", value, to=kind, output=output)
-
-    def row_sums(self, value: str) -> str:
-        return self.apply("ReduceSum", value, self.constant([1], np.int64), keepdims=1)
-
-    def pooled(self, value: str, pool: str) -> str:
-        """Over the last of three axes, which is dropped; NaN stays visible, which the largest value need not show."""
-        name, axes = {"max": "ReduceMax", "mean": "ReduceMean"}[pool], self.constant([2], np.int64)
-        if self.opset < AXES_ARE_AN_INPUT:
-            pooled = self.apply(name, value, axes=[2], keepdims=0)
-        else:
-            pooled = self.apply(name, value, axes, keepdims=0)
-        hidden = self.apply("Mul", self.apply("ReduceSum", value, axes, keepdims=0), 0.0)
-        return self.apply("Add", pooled, hidden)
-
-    def gather(self, value: str, columns: list[int]) -> str:
-        return self.apply("Gather", value, self.constant(columns, np.int64), axis=1)
+from rio_uq.onnx.nodes import Graph
+from rio_uq.onnx.scales import OnnxScales
 
 
 def predict(
@@ -75,6 +30,9 @@ def predict(
 ) -> dict[str, tuple[str, str]]:
     """Tensors and descriptions of the outputs, by name, from the GP's features and the model's predictions."""
     gp, calibration = fitted.gp, fitted.scores
+    on_scale = OnnxScales(graph, fitted.scales.scales)
+    if gp.is_residual:
+        y_pred = on_scale.forward_prediction(y_pred)
     rows = _scaled(graph, y_pred, gp.outputs)
     if features is not None:
         rows = graph.apply("Concat", _scaled(graph, features, gp.inputs), rows, axis=1)
@@ -82,15 +40,17 @@ def predict(
     if all(term.part == "input" for term in gp.posterior.kernel.terms):
         # The kernel does not look at predictions, and NaN among them has to be seen all the same.
         cross = graph.apply("Add", cross, graph.apply("Mul", graph.row_sums(rows), 0.0))
-    mean = graph.apply("Add", graph.apply("MatMul", cross, gp.posterior.weights * gp.targets.scale), gp.targets.offset)
+    unit = gp.correction * gp.targets.scale
+    mean = graph.apply("Add", graph.apply("MatMul", cross, gp.posterior.weights * unit), gp.constant)
     if gp.is_residual:
         mean = graph.apply("Add", y_pred, mean)
-    variance = graph.apply("Mul", _latent_variance(graph, rows, cross, gp.posterior), gp.targets.scale[None] ** 2)
+    variance = graph.apply("Mul", _latent_variance(graph, rows, cross, gp.posterior), unit[None] ** 2)
     std = graph.apply("Sqrt", graph.apply("Add", variance, _noise(graph, rows, gp)))
-    results = {
-        "mean": (mean, "corrected predictions"),
-        "std": (graph.apply("Mul", std, calibration.std_factor), "standard deviations of outcomes"),
-    }
+    moments = mean, graph.apply("Mul", std, calibration.std_factor)
+    if not fitted.scales.is_identity:
+        own = on_scale.moments(mean, std, fitted.uncalibrated().nodes)
+        moments = own if fitted.calibration is None else (own[0], on_scale.moments(mean, std, fitted.nodes)[1])
+    results = {"mean": (moments[0], "corrected predictions"), "std": (moments[1], "standard deviations of outcomes")}
     for level in levels:
         for name, probability in (("lower", 0.5 - 0.5 * level), ("upper", 0.5 + 0.5 * level)):
             score = calibration.quantiles(np.array(probability))  # (1, q)
@@ -100,6 +60,7 @@ def predict(
                 size = graph.apply("Add", graph.apply("Abs", mean), graph.apply("Abs", step))
                 outwards = calibration.widening * float(np.sign(probability - 0.5))
                 end = graph.apply("Add", end, graph.apply("Mul", size, outwards))
+            end = on_scale.inverse(end)
             results[f"{name}_{level:.12g}"] = end, f"{name} ends of intervals of level {level:.12g}"
     return results
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rio_uq.features.layers import OnnxTensor
 from rio_uq.models.onnx import onnx_bytes
-from rio_uq.onnx.graph import Graph
+from rio_uq.onnx.nodes import Graph
 
 OLDEST_OPSET = 13
 

@@ -118,7 +118,7 @@ def compare(rows: ReportRows, rng: np.random.Generator, n_resamples: int = N_RES
     std = one_error_bar(rows.residual)
     shown = [level for level in SHOWN if rows.inside_of(level) is not None]
     before: list[NDArray[Any]] = list(row_scores(rows.outcome, rows.y_pred, std)[:3])
-    after: list[NDArray[Any]] = list(row_scores(rows.outcome, rows.mean, rows.std, rows.density)[:3])
+    after: list[NDArray[Any]] = list(row_scores(rows.outcome, rows.mean, rows.std, rows.losses)[:3])
     for level, (low, high) in normal_intervals(rows.y_pred, std, shown).items():
         before.append((low <= rows.outcome) & (rows.outcome <= high))
         after.append(np.asarray(rows.inside_of(level)))

@@ -14,9 +14,10 @@ from sklearn.utils.validation import _num_samples
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_count
 from rio_uq.calibration import Calibration
-from rio_uq.calibration.scores import Density
 from rio_uq.features.table_encoder import CategoryColumn, TableEncoder
 from rio_uq.fitted import Inputs
+from rio_uq.gp.backend.threads import effective_jobs
+from rio_uq.metrics import Losses
 from rio_uq.regressor import RIORegressor
 from rio_uq.report.words import LONGEST_NAME, shortened
 from rio_uq.summary import feature_relevance, without_shared_slope
@@ -62,8 +63,8 @@ class ReportRows:
         Names of rows; 0 to n − 1 if None.
     categories : tuple of pairs of str, or None
         For each feature that says whether a column of the table has a level: the column and the level.
-    density : Density or None
-        The shape of the distribution of outcomes; None where it is normal, or not known after calibration.
+    losses : pair of (n,) arrays, or None
+        Negative log densities and CRPS of the outcomes; None where there is no density after calibration.
     """
 
     outcome: Array
@@ -84,7 +85,7 @@ class ReportRows:
     groups: NDArray[np.str_] | None = None
     labels: NDArray[np.object_] | None = None
     categories: tuple[tuple[str, str] | None, ...] = ()
-    density: Density | None = None
+    losses: Losses | None = None
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -150,6 +151,7 @@ def gather(
     levels = supported_levels(rio.fitted_.scores)
     inside, bounds = _intervals(rio, X, outcome[:, chosen], prediction, groups, chosen, levels)
     fitted = rio.fitted_
+    losses = fitted.losses(inputs, outcome, effective_jobs(rio.n_jobs))
     names, relevance = fitted.feature_names, feature_relevance(fitted.gp, fitted.kept.features)
     order = np.argsort(-relevance[:, chosen], kind="stable")
     return ReportRows(
@@ -170,7 +172,7 @@ def gather(
         None if groups is None else np.array([shortened(str(label), LONGEST_NAME) for label in groups]),
         None if row_labels is None else _check_labels(row_labels, n_rows),
         tuple(_categories(rio, len(names))[i] for i in order),
-        fitted.density(chosen),
+        None if losses is None else (losses[0][:, chosen], losses[1][:, chosen]),
     )
 
 

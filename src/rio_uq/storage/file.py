@@ -31,6 +31,7 @@ from rio_uq.storage.features import names_given_at_load, read_extractor, write_e
 from rio_uq.storage.fields import ANY, Arrays, Fields, member
 from rio_uq.storage.gp import Put, read_gp, write_gp
 from rio_uq.storage.parameters import read_parameters, write_parameters
+from rio_uq.storage.scale import read_scale, write_scale
 from rio_uq.storage.shape import read_shape, write_shape
 
 STORED = "stored"
@@ -70,6 +71,7 @@ def write(
         "gp": write_gp(fitted.gp, put),
         "calibration": None if fitted.calibration is None else write_calibration(fitted.calibration, put),
         "shape": None if fitted.shape is None else write_shape(fitted.shape),
+        "scale": None if fitted.scale_choice is None else write_scale(fitted.scale_choice, fitted.kept.outcome),
         "model": None,
     }
     asked = fitted.model if model is None else checked_model(model)
@@ -108,7 +110,7 @@ def read(
     manifest.text("library_version")
     values = read_parameters(manifest.child("parameters"), arrays, parameters, format_version)
     noise = values["noise"] if format_version == 1 else None
-    fitted = _read_fitted(manifest, arrays, parameters.get("features"), format_version, noise)
+    fitted = _read_fitted(manifest, arrays, parameters, format_version, noise)
     if values["features"] is None and isinstance(fitted.extract, Transformed):
         values["features"] = fitted.extract.transform
     stored_model = _take_model(manifest, archive)
@@ -162,7 +164,7 @@ def _write_fitted(fitted: Fitted, put: Put) -> dict[str, Any]:
 
 
 def _read_fitted(
-    manifest: Fields, arrays: Arrays, features: Any, format_version: int, noise_choice: str | None
+    manifest: Fields, arrays: Arrays, given: Mapping[str, Any], format_version: int, noise_choice: str | None
 ) -> Fitted:
     """All but the model, the example rows and the metadata."""
     fields = manifest.child("regressor")
@@ -175,6 +177,7 @@ def _read_fitted(
     names = None if fields.is_null("feature_names_in") else tuple(fields.texts("feature_names_in"))
     if names is not None and len(names) != n_features_in:
         fields.fail("has to have one name for each column of X", "feature_names_in")
+    features = given.get("features")
     extract = read_extractor(fields.optional_child("features"), features)
     kept_features = arrays.floats("known/features", None, ANY)
     n_kept, n_features = kept_features.shape
@@ -191,6 +194,7 @@ def _read_fitted(
     y_pred = arrays.floats("known/y_pred", n_kept, gp.n_predictions)
     calibration = manifest.optional_child("calibration")
     shape = manifest.optional_child("shape") if format_version > 1 else None
+    scale = manifest.optional_child("scale") if format_version > 1 else None
     return Fitted(
         model=None,
         extract=extract,
@@ -203,6 +207,7 @@ def _read_fitted(
         residuals=residuals,
         calibration=None if calibration is None else read_calibration(calibration, arrays, n_outputs),
         shape=None if shape is None else read_shape(shape, n_outputs),
+        scale_choice=None if scale is None else read_scale(scale, n_outputs, given.get("scale")),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rio_uq._base.array import Array
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.inference.contract import Statistics
 from rio_uq.gp.inference.exact import ExactStatistics
@@ -26,7 +27,7 @@ from rio_uq.gp.noise.varying import Varying
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.residual import ResidualGP
 from rio_uq.gp.scaling import Scaling
-from rio_uq.storage.fields import Arrays, Fields
+from rio_uq.storage.fields import Arrays, Fields, member
 
 Put = Callable[[str, NDArray[Any]], None]
 
@@ -39,6 +40,7 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
         scaling: Scaling = getattr(gp, name)
         put(f"gp/{name}", np.stack([scaling.offset, scaling.scale]))
     put("gp/slope_at", gp.slope_at)
+    put("gp/correction", gp.correction)
     return {
         **({} if gp.n_predictions == gp.n_outputs else {"n_predictions": gp.n_predictions}),
         "posterior": _write_posterior("gp/posterior", gp.posterior, put),
@@ -73,18 +75,31 @@ def read_gp(
         posterior=posterior,
         noise_choice=fields.text("noise", tuple(NOISES)) if noise_choice is None else noise_choice,
         noise=Constant() if field is None else _read_varying(field, arrays, n_columns),
-        **scalings,
+        inputs=scalings["inputs"],
+        outputs=scalings["outputs"],
+        targets=scalings["targets"],
         bound=fields.number("bound"),
         n_iter=fields.count("n_iter"),
         converged=fields.flag("converged"),
         message=fields.text("message"),
         is_residual=fields.flag("is_residual"),
         slope_at=arrays.floats("gp/slope_at", None, n_predictions),
+        correction=_read_correction(arrays, n_outputs),
     )
     if gp.is_residual and n_predictions != n_outputs:
         fields.fail("has to be the number of outputs where targets are residuals", "n_predictions")
     fields.finish()
     return gp
+
+
+def _read_correction(arrays: Arrays, n_outputs: int) -> Array:
+    """All of it in files of format 1, which do not say."""
+    if member("gp/correction") not in arrays.left:
+        return np.ones(n_outputs)
+    correction = arrays.floats("gp/correction", n_outputs)
+    if not ((correction >= 0.0) & (correction <= 1.0)).all():
+        arrays.fail("gp/correction", "shares have to be between 0 and 1")
+    return correction
 
 
 def _limit(scaling: Scaling) -> float | None:

@@ -16,10 +16,10 @@ from rio_uq.storage.gp import Put
 ADDED_LATER = {"sample_rows", "time_budget"}
 """Options of training that files of format 1 need not have: they have their defaults then."""
 
-NEW_IN_FORMAT_2 = {"distribution": "normal"}
+NEW_IN_FORMAT_2: dict[str, Any] = {"distribution": "normal", "scale": "identity", "bounds": None}
 """Parameters that files of format 1 do not have, with the values by which they stay as they were."""
 
-LISTS = ("features", "cv")
+LISTS = ("features", "cv", "bounds")
 """Parameters that may be lists."""
 
 
@@ -68,6 +68,11 @@ def read_parameters(fields: Fields, arrays: Arrays, given: Mapping[str, Any], fo
         )
     for name in set(given) - set(expected):
         raise TypeError(f"{name} was given to load, and the file holds it already: leave it out")
+    if "scale" in expected and "scale" not in given:
+        raise TypeError(
+            f"{fields.archive.path} was saved by a regressor whose scale is a transformer, which a file cannot hold: "
+            "give it as scale=... (the fitted one, rio.scale_.scales[0].transformer)"
+        )
     for name, value in plain.items():
         if isinstance(value, dict) or (isinstance(value, list) and name not in LISTS):
             fields.fail("has to be a plain value", f"plain.{name}")

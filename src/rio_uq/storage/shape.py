@@ -11,6 +11,7 @@ from rio_uq.calibration.scores import Density
 from rio_uq.calibration.shape import Shape
 from rio_uq.calibration.skewed import SkewedStudent
 from rio_uq.calibration.student import Student
+from rio_uq.calibration.tails import NormalTails
 from rio_uq.storage.fields import Fields
 
 MOST_BINS = 1000
@@ -26,6 +27,8 @@ def _write_density(score: Density) -> dict[str, Any]:
     plain: dict[str, Any] = {"kind": score.kind, "n_rows": int(score.n_rows)}
     if isinstance(score, Student):
         return {**plain, "degrees": score.degrees, "scale": score.scale, "heights": score.heights.tolist()}
+    if isinstance(score, NormalTails):
+        return {**_write_density(score.inner), "tails": [score.lowest, score.highest]}
     if isinstance(score, SkewedStudent):
         return {**plain, "degrees": score.degrees, "lower": score.lower, "upper": score.upper}
     return plain
@@ -45,6 +48,17 @@ def read_shape(fields: Fields, n_outputs: int) -> Shape:
 
 
 def _read_density(fields: Fields) -> Density:
+    tails = fields.items("tails") if "tails" in fields.left else None
+    density = _read_inner(fields)
+    if tails is None:
+        return density
+    is_pair = len(tails) == 2 and all(isinstance(end, float) for end in tails) and tails[0] < 0.0 < tails[1]
+    if not is_pair or not np.isfinite(tails).all() or density.is_normal:
+        fields.fail("has to be a negative and a positive number, of a distribution that is not normal", "tails")
+    return NormalTails(density, *tails)
+
+
+def _read_inner(fields: Fields) -> Density:
     kind, n_rows = fields.text("kind", (ScaledNormal.kind, Student.kind, SkewedStudent.kind)), fields.count("n_rows")
     if kind == ScaledNormal.kind:
         return ScaledNormal(n_rows, 1.0)

@@ -56,9 +56,13 @@ class Inference(Protocol):
     ----------
     merges_copies : bool
         Whether equal rows are worth merging into one that counts as often, since each row costs.
+    trains_folds : bool
+        Whether rows are so few that hyperparameters may have fitted single ones, so that leaving rows out takes GPs
+        that are trained without them.
     """
 
     merges_copies: bool
+    trains_folds: bool
 
     def needs_exploring(self, settings: Settings) -> bool:
         """Whether `objective` depends on hyperparameters so much that even a single start is worth a first search."""

@@ -248,6 +248,7 @@ class Exact:
     """All rows, with the log marginal likelihood as objective."""
 
     merges_copies = True
+    trains_folds = True
 
     def needs_exploring(self, settings: Settings) -> bool:
         return False

@@ -184,6 +184,7 @@ class Sparse:
     """Inducing points, with the collapsed bound as objective."""
 
     merges_copies = False
+    trains_folds = False
 
     def needs_exploring(self, settings: Settings) -> bool:
         return settings.n_inducing is None

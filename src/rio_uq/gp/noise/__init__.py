@@ -47,7 +47,8 @@ def learn_noise(
         Noise variance at each row, learnt without that row; where ``held_out`` is given, that of rows of its kind.
     """
     residual, latent = left_out[0] / np.sqrt(posterior.noise_variance), left_out[1] / posterior.noise_variance
-    level, each = 1.0, np.ones((len(data), 1))
+    level: float | Array = 1.0
+    each = np.ones((len(data), 1))
     if held_out is not None:
         weight = np.ones(len(data)) if data.weight is None else data.weight
         seen, level = noise_of_unseen_rows(residual, latent, weight, held_out)

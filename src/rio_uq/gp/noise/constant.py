@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -34,6 +34,14 @@ def fit_constant(
 ) -> LearntNoise:
     """The noise of the likelihood: there is nothing to learn."""
     return LearntNoise(Constant(), 1.0, np.ones(len(data)))
+
+
+def with_noise_of(posterior: Posterior, left_out: tuple[Array, Array], weight: Array) -> Posterior:
+    """With the noise variances under which residuals of left-out rows, with their latent variances, are likeliest."""
+    noise = [
+        likeliest_variance(residual, latent, weight) for residual, latent in zip(*(x.T for x in left_out), strict=True)
+    ]
+    return replace(posterior, noise_variance=np.array(noise))
 
 
 def likeliest_variance(residual: Array, latent: Array, weight: Array, *, near: float | None = None) -> float:

@@ -30,6 +30,10 @@ FIELD_POINTS = 100
 """Inducing points of the GP on log noise: it is smooth, and its data say little row by row."""
 
 FIELD_ITERATIONS, FIELD_TOLERANCE = 50, 1e-5
+LOG_VARIANCE_RANGE = (0.25, 4.0)
+"""The variance of the logarithms is learnt, in this range of multiples of what it is for normal noise: outliers make it
+larger, and should not be taken for a dependence on the row."""
+
 SCORING_STEPS = 6
 LARGEST_SQUARE, FURTHEST_STEP = 30.0, 2.0
 """Against outliers: squared residuals count for at most so many times their variance in scoring (of normal noise hardly
@@ -131,12 +135,13 @@ def _fit_field(
     scales = Scales.of(problem, n_inputs, 0.0)
     bounds = bounds_of(kernel, 1, scales)
     log_variance = np.log(VARIANCE_LOG_CHI2 / q)
-    bounds[-1] = log_variance
+    bounds[-1] = log_variance + np.log(LOG_VARIANCE_RANGE)
     start = rio_start(kernel, 1, scales)
     start[-1] = log_variance
     settings = Settings("sparse", n_inducing=FIELD_POINTS, max_iter=FIELD_ITERATIONS, tolerance=FIELD_TOLERANCE)
     trained = train(kernel, problem, [start], bounds, settings, rng, weak_prior(kernel, 1, scales))
-    log_bayes_factor = trained.bound - _log_likelihood_of_zero(problem, np.exp(log_variance))
+    variance = float(np.clip(scales.target, *np.exp(bounds[-1])))
+    log_bayes_factor = trained.bound - _log_likelihood_of_zero(problem, variance)
     if log_bayes_factor < LEAST_LOG_BAYES_FACTOR + 0.5 * kernel.n_parameters:
         return None
     posterior = trained.posterior

@@ -1,0 +1,128 @@
+"""Errors of rows that a GP was trained without, hyperparameters included, and how much of its correction they support.
+
+Leave-one-out in closed form keeps the hyperparameters that all rows have led to. It shows corrections that explode, but
+not that hyperparameters fit the noise: those have seen the row. A GP trained on the other folds has not.
+
+With left-out residuals r_i and what the GP expects of them, m_i, predictions are best corrected by c m_i with
+
+    c = Σ w_i r_i m_i / Σ w_i m_i²        and its variance        s² = Σ (w_i m_i (r_i − c m_i))² / (Σ w_i m_i²)²
+
+of which c (1 − (ks/c)⁴) is kept, within 0 and 1, with k = 2 + 10/n: nothing where c is no larger than two of its
+standard errors, or than a few more of few rows, and nearly all where it is clearly larger.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from rio_uq._base.array import Array
+from rio_uq.gp import posterior as gp_posterior
+from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
+from rio_uq.gp.backend.threads import single_blas_thread
+from rio_uq.gp.inference.exact import ExactObjective
+from rio_uq.gp.kernels.io import Kernel
+from rio_uq.gp.observations import Observations
+from rio_uq.gp.optimize import Search
+from rio_uq.gp.priors import Prior
+
+FEWEST_ROWS = 4
+N_FOLDS, FEW_ROWS, MORE_FOLDS = 5, 200, 10
+"""Folds, and of few rows more folds, for four fifths of them are clearly less than all."""
+
+NEUTRAL_ROWS = 600
+"""Up to this many rows folds are trained from the start that has won; above, from the optimum of all rows on, which
+so few parameters can hardly have fitted to a fifth of so many rows."""
+
+ITERATIONS, MORE_ITERATIONS = 25, 4
+"""Of both kinds."""
+
+TOLERANCE = 1e-4
+
+STANDARD_ERRORS, MORE_OF_FEW_ROWS = 2.0, 10.0
+"""A factor has to be larger than k of its standard errors for any correction, k = 2 + 10/n."""
+
+WHOLE = 0.9
+"""A factor above this is taken for one."""
+
+
+class FoldErrors(NamedTuple):
+    """Rows as GPs see them that were trained without; each (n, q), in scaled units.
+
+    Attributes
+    ----------
+    mean, latent : arrays
+        Expected target, and the variance of its latent value.
+    """
+
+    mean: Array
+    latent: Array
+
+
+class FoldSearch(NamedTuple):
+    """How the GPs of folds are trained.
+
+    Attributes
+    ----------
+    start, optimum : (p,) arrays
+        Log-parameters and log noise variances that training on all rows has started from, and ended at.
+    bounds : (p, 2) array
+    prior : Prior
+    max_iter : int
+        Iterations at most.
+    """
+
+    start: Array
+    optimum: Array
+    bounds: Array
+    prior: Prior
+    max_iter: int
+
+
+def errors_of_folds(kernel: Kernel, data: Observations, how: FoldSearch) -> FoldErrors:
+    """Train the exact GP on all folds but one, and predict that one, for each."""
+    n = len(data)
+    is_neutral = n <= NEUTRAL_ROWS
+    most = min(ITERATIONS if is_neutral else MORE_ITERATIONS, how.max_iter)
+    search = Search(most, TOLERANCE, np.random.default_rng(0))
+    n_folds = min(MORE_FOLDS if n <= FEW_ROWS else N_FOLDS, n)
+    fold = np.random.default_rng(0).permutation(n) % n_folds
+    mean, latent = np.empty((2, n, data.n_outputs))
+    with single_blas_thread:
+        for number in range(n_folds):
+            inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+            rows = data.subset(inside)
+            offset = np.average(rows.targets, axis=0, weights=rows.weight)
+            objective = ExactObjective(kernel, replace(rows, targets=rows.targets - offset))
+            try:
+                x = objective.maximize(how.start if is_neutral else how.optimum, how.bounds, how.prior, search).x
+            except NotPositiveDefiniteError:  # a start of many that cannot be gone from
+                x = how.optimum
+            posterior = objective.posterior(x)
+            expected, latent[outside] = gp_posterior.predict(posterior, data.rows[outside])
+            mean[outside] = offset + expected
+    return FoldErrors(mean, latent)
+
+
+def supported_shares(residual: Array, mean: Array, weight: Array) -> Array:
+    """The factor c of each output, (q,), from left-out residuals and corrections, (n, q), with weights (n,)."""
+    return np.array([supported_share(r, m, weight) for r, m in zip(residual.T, mean.T, strict=True)])
+
+
+def supported_share(residual: Array, mean: Array, weight: Array) -> float:
+    """The factor c on corrections ``mean`` that left-out residuals support, all (n,): see the top of this module."""
+    weight = weight / weight[weight > 0.0].mean()
+    information = float(weight @ mean**2)
+    if information <= 0.0:
+        return 1.0
+    best = float(weight @ (residual * mean)) / information
+    if best <= 0.0:
+        return 0.0
+    error = residual - best * mean
+    robust = float(np.sum((weight * mean * error) ** 2)) / information**2
+    variance = max(robust, float(weight @ error**2) / float(weight.sum()) / information)
+    needed = STANDARD_ERRORS + MORE_OF_FEW_ROWS / np.count_nonzero(weight)
+    share = best * (1.0 - (needed**2 * variance / best**2) ** 2)
+    return 1.0 if share > WHOLE else max(share, 0.0)

@@ -1,0 +1,54 @@
+"""The scales of all outputs together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rio_uq._base.array import Array
+from rio_uq.scales.contract import Scale
+from rio_uq.scales.named import IDENTITY
+
+
+@dataclass(frozen=True, eq=False)
+class OutcomeScales:
+    """A scale for each of q outputs; arrays have them along their second axis."""
+
+    scales: tuple[Scale, ...]
+
+    @property
+    def is_identity(self) -> bool:
+        return all(scale.is_identity for scale in self.scales)
+
+    def forward(self, y: Array) -> Array:
+        return self._each(y, lambda scale, column: scale.forward(column))
+
+    def forward_prediction(self, y_pred: Array) -> Array:
+        return self._each(y_pred, lambda scale, column: scale.forward_prediction(column))
+
+    def inverse(self, u: Array) -> Array:
+        return self._each(u, lambda scale, column: scale.inverse(column))
+
+    def log_slope(self, y: Array) -> Array:
+        return self._each(y, lambda scale, column: scale.log_slope(column))
+
+    def checked(self, y: Array) -> Array:
+        """Outcomes (n, q); an error names those that have no place on the scale."""
+        for number, (scale, column) in enumerate(zip(self.scales, y.T, strict=True)):
+            outside = np.flatnonzero(~scale.contains(column))
+            if len(outside):
+                of_output = f" of output {number}" if len(self.scales) > 1 else ""
+                raise ValueError(
+                    f"y{of_output} has {len(outside)} outcomes that have no place on the scale of fit "
+                    f"({scale.in_words()}), {column[outside[0]]:g} in row {outside[0]} among them: leave them out, or "
+                    "fit again with another scale or other bounds"
+                )
+        return y
+
+    def _each(self, values: Array, of_column: Callable[[Scale, Array], Array]) -> Array:
+        if self.is_identity:
+            return of_column(IDENTITY, values)
+        columns = [of_column(scale, values[:, i]) for i, scale in enumerate(self.scales)]
+        return np.stack(columns, axis=1)

@@ -1,0 +1,228 @@
+"""Outcomes on a scale of their own, as users meet it."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.preprocessing import FunctionTransformer
+
+import rio_uq
+from rio_uq import RIORegressor, metrics
+from rio_uq.onnx import export
+
+LEVELS = [0.5, 0.8, 0.9, 0.95]
+
+
+def prices(n, seed=0):
+    """Outcomes with errors in proportion, a model that misses a wave, and its predictions."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    y = np.exp(2.0 + X[:, 0] + 0.3 * np.sin(3.0 * X[:, 1]) + 0.3 * rng.normal(size=n))
+    return X, y
+
+
+def model(X):
+    return np.exp(2.0 + X[:, 0])
+
+
+def fit(n=250, **options):
+    X, y = prices(n)
+    return RIORegressor(model, random_state=0, **options).fit(X, y, held_out=True)
+
+
+@pytest.fixture(scope="module")
+def rio():
+    return fit()
+
+
+@pytest.fixture(scope="module")
+def as_they_are():
+    return fit(scale="identity")
+
+
+@pytest.fixture(scope="module")
+def new():
+    return prices(3000, seed=1)
+
+
+def test_prices_are_taken_on_the_log_scale_and_predicted_better(rio, as_they_are, new):
+    X, y = new
+    assert rio.scale_.scales[0].kind == "log"
+    assert as_they_are.scale_.scales[0].kind == "identity"
+    assert "the logarithm of outcomes" in str(rio.summary())
+    after, before = rio.predict_dist(X), as_they_are.predict_dist(X)
+    assert metrics.crps(y, after) < 0.9 * metrics.crps(y, before)
+    assert metrics.nlpd(y, after) < metrics.nlpd(y, before) - 0.1
+    assert metrics.rmse(y, rio.predict(X)) < metrics.rmse(y, model(X))
+    shares = [metrics.coverage(y, after, confidence_level=level) for level in LEVELS]
+    np.testing.assert_allclose(shares, LEVELS, atol=0.05)
+
+
+def test_intervals_stay_in_the_range_of_outcomes(rio, as_they_are, new):
+    assert (rio.predict_interval(new[0], confidence_level=0.999)[:, 0] > 0.0).all()
+    assert (as_they_are.predict_interval(new[0])[:, 0] < 0.0).any()
+    bounded = fit(scale="identity", bounds=(0, None))
+    band = bounded.predict_interval(new[0])
+    assert (band[:, 0] >= 0.0).all()
+    assert (band[:, 0] == 0.0).any()
+    np.testing.assert_array_equal(band[:, 1], as_they_are.predict_interval(new[0])[:, 1])
+
+
+def test_the_distribution_agrees_with_itself(rio, new):
+    X, y = new[0][:200], new[1][:200]
+    distribution = rio.predict_dist(X)
+    mean, std = rio.predict(X, return_std=True)
+    np.testing.assert_allclose(distribution.mean(), mean)
+    np.testing.assert_allclose(distribution.std(), std)
+    np.testing.assert_allclose(distribution.cdf(distribution.ppf(0.3)), 0.3, rtol=1e-9)
+    np.testing.assert_allclose(
+        np.stack(distribution.interval(0.9), axis=1), rio.predict_interval(X, confidence_level=0.9)
+    )
+    slope = (distribution.cdf(1.0001 * y) - distribution.cdf(0.9999 * y)) / (0.0002 * y)
+    np.testing.assert_allclose(distribution.pdf(y), slope, rtol=1e-3, atol=1e-6)
+    assert (distribution.cdf(-1.0) == 0.0).all()
+    assert (distribution.logpdf(np.full(200, -1.0)) == -np.inf).all()
+    draws = distribution.rvs(size=(20_000, 200), random_state=0)
+    np.testing.assert_allclose(draws.mean(axis=0), mean, rtol=0.05)
+    np.testing.assert_allclose(draws.std(axis=0), std, rtol=0.2)
+    score = np.abs(draws - y).mean(axis=0) - 0.5 * np.abs(draws - np.roll(draws, 1, axis=0)).mean(axis=0)
+    np.testing.assert_allclose(distribution.crps(y).mean(), score.mean(), rtol=0.02)
+
+
+def test_mean_and_median(rio, new):
+    X, y = new
+    mean, median = rio.predict(X), rio.predict(X, point="median")
+    np.testing.assert_allclose(median, rio.predict_quantiles(X, quantiles=0.5))
+    assert (mean > median).all()
+    assert np.mean(y < median) == pytest.approx(0.5, abs=0.05)
+    with pytest.raises(ValueError, match="point has to be one of 'mean', 'median'"):
+        rio.predict(X, point="mode")
+
+
+def test_parts_add_up_to_the_correction(rio, new):
+    X = new[0][:50]
+    parts = rio.decompose(X)
+    np.testing.assert_allclose(parts.input + parts.output, rio.predict_residual(X), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(model(X) + rio.predict_residual(X), rio.predict(X))
+
+
+def test_joint_draws_have_the_mean_of_predictions(rio, new):
+    X = new[0][:20]
+    draws = rio.sample_y(X, 20_000)
+    assert (draws > 0.0).all()
+    np.testing.assert_allclose(draws.mean(axis=1), rio.predict(X), rtol=0.05)
+
+
+def test_left_out_rows_are_scored_on_the_scale(rio):
+    _, y = prices(250)
+    assert np.std(rio.loo_.z) == pytest.approx(1.0, abs=0.1)
+    assert (rio.loo_.mean > 0.0).all()
+    assert np.corrcoef(rio.loo_.mean, y)[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("method", ["conformal", "variance", "isotonic"])
+def test_calibration_is_made_on_the_scale(rio, new, method):
+    X, y = new
+    calibrated = fit().calibrate(X[:500], y[:500], method=method)
+    band = calibrated.predict_interval(X[500:], confidence_level=0.9)
+    assert (band > 0.0).all()
+    assert np.mean((band[:, 0] <= y[500:]) & (y[500:] <= band[:, 1])) == pytest.approx(0.9, abs=0.04)
+    mean, std = calibrated.predict(X[500:], return_std=True)
+    assert np.isfinite([mean, std]).all()
+    with pytest.raises(ValueError, match="no place on the scale of fit"):
+        fit().calibrate(X[:50], -y[:50])
+
+
+def test_further_rows_come_on_the_same_scale(new):
+    X, y = prices(250)
+    half = RIORegressor(model, random_state=0, scale="log").fit(X[:200], y[:200], held_out=True)
+    grown = half.partial_fit(X[200:], y[200:])
+    assert grown.scale_.scales[0].kind == "log"
+    np.testing.assert_array_equal(np.sort(grown.fitted_.kept.outcome[:, 0]), np.sort(y))
+    error = np.log(grown.predict(new[0], point="median")) - np.log(new[1])
+    assert np.std(error) < 0.36
+    with pytest.raises(ValueError, match="1 outcomes that have no place"):
+        grown.partial_fit(X[:2], np.array([1.0, -1.0]))
+
+
+def test_a_file_holds_the_scale(rio, new, tmp_path):
+    rio.save(tmp_path / "a.rio")
+    loaded = rio_uq.load(tmp_path / "a.rio", estimator=model)
+    X = new[0][:30]
+    np.testing.assert_array_equal(loaded.predict(X, return_std=True), rio.predict(X, return_std=True))
+    np.testing.assert_array_equal(loaded.predict_interval(X), rio.predict_interval(X))
+    assert loaded.scale_.gains == rio.scale_.gains
+
+
+def test_a_transformer_is_given_to_load(new, tmp_path):
+    rio = fit(scale=FunctionTransformer(np.log, np.exp))
+    named = fit(scale="log")
+    X = new[0][:30]
+    np.testing.assert_allclose(rio.predict_interval(X), named.predict_interval(X), rtol=1e-6)
+    rio.save(tmp_path / "a.rio")
+    with pytest.raises(TypeError, match="give it as scale="):
+        rio_uq.load(tmp_path / "a.rio", estimator=model)
+    with pytest.raises(ValueError, match="is not that of fit"):
+        rio_uq.load(tmp_path / "a.rio", estimator=model, scale=FunctionTransformer(np.sqrt, np.square))
+    loaded = rio_uq.load(tmp_path / "a.rio", estimator=model, scale=rio.scale_.scales[0].transformer)
+    np.testing.assert_array_equal(loaded.predict_interval(X), rio.predict_interval(X))
+    with pytest.raises(TypeError, match="no form in ONNX"):
+        export(rio)
+
+
+@pytest.mark.parametrize(
+    ("options", "transform"),
+    [
+        ({"scale": "log"}, lambda y: y),
+        ({"scale": "sqrt"}, np.floor),
+        ({"scale": "logit"}, lambda y: y / (1.0 + y)),
+        ({"scale": "sqrt", "bounds": (None, 0)}, np.negative),
+        ({"scale": "identity", "bounds": (0, None)}, lambda y: y),
+    ],
+)
+def test_the_onnx_graph_says_the_same(options, transform, new):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, y = prices(80)
+    y_pred = transform(model(X))
+    rio = RIORegressor(random_state=0, max_iter=20, **options).fit(X, transform(y), y_pred=y_pred, held_out=True)
+    rows = new[0][:40]
+    prediction = transform(model(rows))
+    session = onnxruntime.InferenceSession(export(rio, levels=[0.9]).SerializeToString())
+    outputs = session.run(None, {"X": rows, "y_pred": prediction[:, None]})
+    mean, std = rio.predict(rows, y_pred=prediction, return_std=True)
+    band = rio.predict_interval(rows, y_pred=prediction, confidence_level=0.9)
+    for value, expected in zip(outputs, (mean, std, band[:, 0], band[:, 1]), strict=True):
+        np.testing.assert_allclose(value[:, 0], expected, rtol=1e-8, atol=1e-8)
+
+
+def test_each_output_has_its_scale(new):
+    X, y = prices(150)
+    both = np.column_stack([y, X[:, 0] + X[:, 1] ** 2])
+    y_pred = np.column_stack([model(X), X[:, 0]])
+    rio = RIORegressor(random_state=0).fit(X, both, y_pred=y_pred, held_out=True)
+    assert [scale.kind for scale in rio.scale_.scales] == ["log", "identity"]
+    band = rio.predict_interval(X, y_pred=y_pred)
+    assert band.shape == (150, 2, 2)
+    assert (band[:, 0] > 0.0).all()
+    assert (band[:, 1] < 0.0).any()
+    distribution = rio.predict_dist(X, y_pred=y_pred)
+    np.testing.assert_allclose(distribution.mean(), rio.predict(X, y_pred=y_pred))
+    np.testing.assert_allclose(distribution.cdf(distribution.median()), 0.5)
+    assert distribution.logpdf(both).shape == both.shape
+
+
+def test_clear_errors(new):
+    X, y = prices(60)
+    with pytest.raises(ValueError, match=r"takes outcomes strictly from 0 on, and y has 60 others"):
+        RIORegressor(model, scale="log").fit(X, -y, held_out=True)
+    linear = LinearRegression().fit(X, y)
+    assert (linear.predict(X) < 0.0).any()
+    with pytest.raises(ValueError, match="predictions within the range of outcomes"):
+        RIORegressor(linear, scale="log", residuals="in-sample").fit(X, y)
+    assert RIORegressor(linear, residuals="in-sample").fit(X, y).scale_.scales[0].kind == "identity"
+    with pytest.raises(ValueError, match="sample_y"):
+        fit(60, scale="log").predict(X, return_cov=True)
+    with pytest.raises(TypeError, match="or a transformer with inverse_transform"):
+        RIORegressor(model, scale=3).fit(X, y)
+    for bounds in (3, (1,), (2, 1), ("a", None), (float("nan"), None)):
+        with pytest.raises(ValueError, match="bounds"):
+            RIORegressor(model, bounds=bounds).fit(X, y)

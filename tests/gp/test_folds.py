@@ -1,0 +1,74 @@
+"""Errors of rows that a GP was trained without, and the share of corrections that they support."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rio_uq.gp.folds import FoldSearch, errors_of_folds, supported_share
+from rio_uq.gp.kernels.io import io_kernel
+from rio_uq.gp.observations import Observations
+from rio_uq.gp.priors import Prior
+
+KERNEL = io_kernel(1, 1)
+N_PARAMETERS = KERNEL.n_parameters + 1
+HOW = FoldSearch(
+    np.zeros(N_PARAMETERS),
+    np.zeros(N_PARAMETERS),
+    np.tile([-5.0, 5.0], (N_PARAMETERS, 1)),
+    Prior.flat(N_PARAMETERS),
+    max_iter=10,
+)
+
+
+def data_of(rng, n=40):
+    rows = rng.normal(size=(n, 2))
+    return Observations(rows, np.sin(3.0 * rows[:, :1]) + 0.1 * rng.normal(size=(n, 1)))
+
+
+@pytest.mark.parametrize("row", [0, 17])
+def test_what_is_expected_of_a_row_does_not_depend_on_its_outcome(rng, row):
+    data = data_of(rng)
+    before = errors_of_folds(KERNEL, data, HOW)
+    data.targets[row] += 5.0
+    after = errors_of_folds(KERNEL, data, HOW)
+    assert after.mean[row] == before.mean[row]
+    assert after.latent[row] == before.latent[row]
+    assert (after.mean != before.mean).any()
+
+
+def test_folds_predict_what_can_be_predicted(rng):
+    data = data_of(rng, 150)
+    errors = errors_of_folds(KERNEL, data, HOW)
+    assert np.mean((data.targets - errors.mean) ** 2) < 0.1 * np.var(data.targets)
+    assert (errors.latent > 0.0).all()
+
+
+def test_shares(rng):
+    mean = rng.normal(size=500)
+    noise = rng.normal(size=500)
+    weight = np.ones(500)
+    assert supported_share(mean + 0.1 * noise, mean, weight) == 1.0
+    assert supported_share(noise, mean, weight) == 0.0
+    assert supported_share(-mean, mean, weight) == 0.0
+    assert supported_share(0.5 * mean + 0.1 * noise, mean, weight) == pytest.approx(0.5, abs=0.02)
+    assert supported_share(noise, np.zeros(500), weight) == 1.0
+
+
+def test_few_rows_support_less(rng):
+    mean = rng.normal(size=400)
+    residual = 0.7 * mean + 2.0 * rng.normal(size=400)
+    shares = [supported_share(residual[:n], mean[:n], np.ones(n)) for n in (5, 400)]
+    assert shares[0] < 0.1 < shares[1]
+
+
+@given(st.floats(0.01, 100.0), st.integers(0, 1000))
+def test_shares_do_not_depend_on_units(unit, seed):
+    rng = np.random.default_rng(seed)
+    mean = rng.normal(size=30)
+    residual = mean + rng.normal(size=30)
+    weight = rng.uniform(0.5, 2.0, size=30)
+    share = supported_share(residual, mean, weight)
+    assert 0.0 <= share <= 1.0
+    assert supported_share(unit * residual, unit * mean, weight) == pytest.approx(share, abs=1e-9)
+    assert supported_share(residual, mean, unit * weight) == pytest.approx(share, abs=1e-9)

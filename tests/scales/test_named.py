@@ -1,0 +1,87 @@
+"""Scales with names: inverses, slopes, ranges."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rio_uq.scales.named import IDENTITY, NAMES, NamedScale, named_scale
+
+OUTCOMES = st.lists(st.integers(1, 99), min_size=3, max_size=20, unique=True).map(lambda values: np.array(values) / 100)
+BOUNDED = {
+    "identity": [(-np.inf, np.inf), (0.0, np.inf)],
+    "log": [(-np.inf, np.inf), (-2.0, np.inf), (-np.inf, 3.0)],
+    "sqrt": [(-np.inf, np.inf), (-2.0, np.inf), (-np.inf, 3.0)],
+    "logit": [(-np.inf, np.inf), (-2.0, 3.0)],
+}
+CASES = [(kind, bounds) for kind, choices in BOUNDED.items() for bounds in choices]
+
+
+@pytest.mark.parametrize(("kind", "bounds"), CASES)
+@given(OUTCOMES)
+def test_a_scale_increases_has_an_inverse_and_a_slope(kind, bounds, y):
+    y = np.sort(y)
+    scale = named_scale(kind, y, bounds)
+    u = scale.forward(y)
+    assert (np.diff(u) > 0.0).all()
+    np.testing.assert_allclose(scale.inverse(u), y, rtol=1e-9, atol=1e-12)
+    step = 1e-6 * np.minimum(y, 1.0 - y)
+    slope = (scale.forward(y + step) - scale.forward(y - step)) / (2.0 * step)
+    np.testing.assert_allclose(np.exp(scale.log_slope(y)), slope, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "bounds"), CASES)
+def test_values_far_away_stay_in_the_range_of_outcomes(kind, bounds):
+    scale = named_scale(kind, np.array([0.1, 0.5, 0.9]), bounds)
+    back = scale.inverse(np.array([-1e3, -1.0, 0.0, 1.0, 1e3]))
+    assert (np.diff(back) >= 0.0).all()
+    assert (back >= scale.lower).all()
+    assert (back <= scale.upper).all()
+
+
+def test_zeros_among_counts_have_a_place_on_the_square_root():
+    scale = named_scale("sqrt", np.array([0.0, 1.0, 4.0]))
+    assert scale.offset == 0.375
+    np.testing.assert_allclose(scale.inverse(scale.forward(np.array([0.0, 2.0]))), [0.0, 2.0], atol=1e-12)
+    assert np.isfinite(scale.log_slope(np.array([0.0]))).all()
+    assert scale.inverse(np.array([-5.0])) == [0.0]
+
+
+def test_counts_of_any_mean_have_the_same_spread_on_the_square_root(rng):
+    scale = named_scale("sqrt", np.array([0.0, 1.0]))
+    spreads = [np.std(scale.forward(rng.poisson(mean, 20_000).astype(float))) for mean in (4.0, 20.0, 100.0)]
+    np.testing.assert_allclose(spreads, 0.5, rtol=0.06)
+
+
+def test_predictions_beyond_the_range_are_moved_to_its_end():
+    y = np.array([2.0, 4.0])
+    scale = named_scale("log", y)
+    np.testing.assert_allclose(scale.forward_prediction(np.array([-3.0, 0.0, 0.5, 2.0])), np.log([1.0, 1.0, 1.0, 2.0]))
+    np.testing.assert_array_equal(IDENTITY.forward_prediction(np.array([-3.0])), [-3.0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "y", "bounds", "message"),
+    [
+        ("log", [1.0, 0.0, -1.0], (-np.inf, np.inf), "strictly from 0 on, and y has 2 others, 0 in row 1"),
+        ("sqrt", [1.0, -1.0], (-np.inf, np.inf), "from 0 on, and y has 1 others"),
+        ("logit", [0.5, 1.0], (-np.inf, np.inf), "strictly between 0 and 1"),
+        ("logit", [0.5], (0.0, np.inf), "needs both bounds"),
+        ("identity", [5.0], (-np.inf, 4.0), "up to 4"),
+    ],
+)
+def test_outcomes_without_a_place_are_named(kind, y, bounds, message):
+    with pytest.raises(ValueError, match=message):
+        named_scale(kind, np.array(y), bounds)
+
+
+def test_words():
+    words = [named_scale(kind, np.array([0.2, 0.4])).in_words() for kind in NAMES]
+    assert words == [
+        "outcomes as they are",
+        "the logarithm of outcomes",
+        "the square root of outcomes",
+        "the logit of outcomes",
+    ]
+    assert NamedScale("identity", 0.0).in_words() == "outcomes as they are, from 0 on"
+    assert NamedScale("logit", 0.0, 5.0).in_words() == "the logit of outcomes, between 0 and 5"
