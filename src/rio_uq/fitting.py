@@ -19,6 +19,7 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_held_out, check_target, check_weight
+from rio_uq._base.warnings import SeenRowsWarning, warn_user
 from rio_uq.calibration.normal import ScaledNormal
 from rio_uq.calibration.shape import Shape, fit_shape
 from rio_uq.features.extractors import Extractor, extractor
@@ -74,6 +75,14 @@ def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fi
         source.total(_check_part, _Checks.of(sample, options))  # it says where the rows are, if they are the reason
         raise
     if not is_sample:
+        return fitted
+    if fitted.residuals is not None and fitted.residuals.kind in ("out-of-fold", "out-of-bag"):
+        warn_user(
+            f"the model has seen rows of {source.name} ({fitted.residuals.reason}): the GP is fitted to residuals of "
+            f"{n_drawn:,} of its {source.n_rows:,} rows, by clones that were fitted to no others; set a larger "
+            "sample_rows, or give rows that the model has not seen, with held_out=True",
+            SeenRowsWarning,
+        )
         return fitted
     total = source.total(partial(_sums_of_part, _walk_options(options, source)), fitted)
     return replace(fitted, gp=fitted.gp.of_sums(total.sums), kept=replace(fitted.kept, n_fitted=total.n_rows), loo=None)

@@ -15,7 +15,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import HuberRegressor, LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -238,23 +238,73 @@ def test_the_choice_is_stored_and_shown(data, tmp_path):
 def test_a_verbose_fit_says_what_it_costs(data, capsys):
     X, y = (values[:60] for values in data)
     RIORegressor(KNeighborsRegressor(1).fit(X, y), verbose=True, **FAST).fit(X, y)
-    assert "fitting 5 clones of KNeighborsRegressor to parts of 60 rows" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "fitting 5 clones of KNeighborsRegressor to parts of 60 rows, 240 rows in all" in said
+    assert said.index("240 rows in all") < said.index("clone 1 of 5") < said.index("clone 5 of 5")
 
 
-def test_rows_in_parts_are_asked_about(data, tmp_path):
+@pytest.fixture
+def in_parts(data, tmp_path):
+    """A file, its rows, and options by which 200 of them are the sample."""
     pytest.importorskip("pyarrow")
-    X, y = data
-    names = list("abcde")
-    frame = pd.DataFrame(X, columns=names)
-    model = ExtraTreesRegressor(10, random_state=0).fit(frame, y)
-    frame.assign(y=y).to_parquet(tmp_path / "rows.parquet")
-    options = {"n_inducing": 10, "random_state": 0, "training": {"sample_rows": 200}}
-    with pytest.warns(SeenRowsWarning, match="rows are read in parts"):
-        RIORegressor(model, **options).fit(tmp_path / "rows.parquet", "y")
+    frame = pd.DataFrame(data[0], columns=list("abcde"))
+    frame.assign(y=data[1]).to_parquet(tmp_path / "rows.parquet")
+    options = {**FAST, "n_inducing": 10, "training": {"starts": "rio", "sample_rows": 200}}
+    return tmp_path / "rows.parquet", frame, data[1], options
+
+
+@pytest.mark.parametrize("held_out", [None, False])
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (BaggingRegressor(KNeighborsRegressor(1), 3, bootstrap=False, max_features=0.8, random_state=0), "row by row"),
+        (ExtraTreesRegressor(10, random_state=0), "among those counted in its leaves"),
+        (KNeighborsRegressor(1), "keeps its training rows"),
+    ],
+)
+def test_of_seen_rows_in_parts_the_sample_is_fitted_to(model, reason, held_out, in_parts):
+    path, X, y, options = in_parts
+    rio = RIORegressor(model.fit(X, y), **options)
+    message = f"the model has seen rows of .*rows.parquet .*200 of its {len(y):,} rows"
+    with pytest.warns(SeenRowsWarning, match=message):
+        rio.fit(path, "y", held_out=held_out)
+    assert rio.residuals_.kind == "out-of-fold"
+    assert rio.residuals_.rows == "seen"
+    assert (reason if held_out is None else "held_out says so") in rio.residuals_.reason
+    assert rio.summary().n_rows == 200
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeenRowsWarning)
+        narrow = RIORegressor(model, residuals="in-sample", **options).fit(path, "y")
+    width, seen_width = (np.ptp(one.predict_interval(X, confidence_level=0.9), axis=1).mean() for one in (rio, narrow))
+    assert width > 2.0 * seen_width
+
+
+def test_clones_of_a_sample_do_not_say_that_rows_are_new(in_parts):
+    path, X, y, options = in_parts
+    model = HistGradientBoostingRegressor(max_iter=200, min_samples_leaf=2, random_state=0).fit(X, y)
+    for answer in (None, True):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            rio = RIORegressor(model, **options).fit(path, "y", held_out=answer)
+        said = [str(warning.message) for warning in caught if issubclass(warning.category, SeenRowsWarning)]
+        assert rio.summary().n_rows == len(y)
+        assert rio.residuals_.kind == "in-sample"
+        assert rio.residuals_.rows == ("unknown" if answer is None else "new")
+        assert len(said) == (answer is None)
+        if answer is None:
+            assert "clones fitted to a sample of them" in said[0]
+            assert rio.residuals_.n_fits == 6
+
+
+def test_where_nothing_is_memorised_rows_in_parts_raise_no_question(in_parts):
+    path, X, y, options = in_parts
+    model = make_pipeline(StandardScaler(), HuberRegressor()).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        rio = RIORegressor(model, **options).fit(tmp_path / "rows.parquet", "y", held_out=True)
-    assert rio.residuals_.rows == "new"
+        rio = RIORegressor(model, **options).fit(path, "y")
+    assert rio.residuals_.rows == "either"
+    assert rio.residuals_.kind == "in-sample"
+    assert rio.summary().n_rows == len(y)
 
 
 @pytest.mark.parametrize("reused", [True, False])

@@ -6,7 +6,7 @@ into folds, and the residuals of each fold are those of a clone that was fitted 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,7 +104,7 @@ def out_of_fold(
     X: Any,
     y: Array,
     weight: Array | None,
-    folds: list[Fold],
+    folds: Iterable[Fold],
     fit_params: Mapping[str, Any] | None = None,
 ) -> OutOfFold:
     """Predict each row by clones of the model that were fitted without it.
@@ -115,7 +115,7 @@ def out_of_fold(
         It is cloned, never touched.
     X, y : the rows, y of shape (n,) or (n, q)
     weight : (n,) array or None
-    folds : list of (train, test)
+    folds : iterable of (train, test)
         A row that several folds predict gets the mean.
     fit_params : mapping, optional
         Further parameters of the model's ``fit``; those with an entry for each row are cut as the rows are.

@@ -6,12 +6,16 @@ user (``held_out``), by the model itself (`rio_uq.models.training_rows`), or by 
 (`rio_uq.models.seen_or_new`). Where rows were seen, or some of them, the GP gets out-of-bag or out-of-fold predictions
 for all of them, and the model given still predicts new rows. A model that can be neither asked nor cloned is taken as
 it is, with a warning.
+
+Clones are fitted to all rows in memory, however many: clones of a sample memorise more than a model of all rows, and
+boosted trees that have seen the rows look to them as if they had not. Of rows that are read in parts there is only a
+sample, so that the verdict "new" counts for nothing there.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -32,7 +36,7 @@ from rio_uq.models.cross_fitting import (
     make_folds,
     out_of_fold,
 )
-from rio_uq.models.seen_or_new import Verdict, judge
+from rio_uq.models.seen_or_new import MATTERS, Verdict, judge
 from rio_uq.models.training_rows import TrainingEvidence, training_evidence
 
 FEWEST_TO_JUDGE, FEWEST_FOLDS = 20, 3
@@ -47,6 +51,9 @@ IMPOSSIBLE = 1e-4
 KINDS_OF_RESIDUALS = ("in-sample", "out-of-fold", "out-of-bag", "given")
 VERDICTS = ("seen", "new", "mixed", "either", "unknown", "fitted here")
 SAID = "held_out says so"
+SAMPLE_CANNOT_TELL = (
+    "rows are read in parts, and clones fitted to a sample of them, which err otherwise than the model, do not tell"
+)
 HOW_TO_SAY = (
     "say held_out=True if the model was trained on none of these rows, or give a mask of those that it was not trained "
     "on; residuals='in-sample' takes them as they are without this warning"
@@ -184,7 +191,7 @@ def choose_residuals(
         return chooser.out_of_fold("fitted here", "the model was not fitted yet")
     if not uses_model:
         return chooser.own("either", "the GP does not look at the model")
-    if rows.held_out is False and can_be_refitted(model) and not in_parts:
+    if rows.held_out is False and can_be_refitted(model):
         return chooser.out_of_fold("seen", SAID)
     if rows.held_out is not None:
         return chooser.own(_verdict_of(rows.held_out), SAID)
@@ -273,9 +280,6 @@ class _Chooser:
         if evidence.verdict == "new":
             choice = ResidualChoice("in-sample", "new", evidence.reason)
             return Chosen(self.model, self.rows.predicted_by(self.model), choice)
-        if in_parts:
-            seen = "" if evidence.verdict is None else f" ({evidence.reason})"
-            return self._unknown(f"rows are read in parts, too many to fit clones to{seen}")
         # Folds of the user's own keep groups or times apart, which bootstrap samples do not.
         if evidence.out_of_bag is not None and isinstance(self.cv, int | np.integer):
             choice = ResidualChoice("out-of-bag", "seen", evidence.reason)
@@ -287,33 +291,42 @@ class _Chooser:
                 return self._unknown(f"{self.rows.n_counted} rows are too few for folds")
             reason = f"{self.rows.n_counted} rows are too few to tell, and out-of-fold residuals are safe"
             return self._or_unknown(lambda: self.out_of_fold("unknown", reason))
-        return self._or_unknown(lambda: self._judged(evidence))
+        return self._or_unknown(lambda: self._judged(evidence, in_parts=in_parts))
 
     def out_of_fold(self, verdict: str, reason: str) -> Chosen:
         """Predictions of clones, each for the rows that it was not fitted to."""
         rows = self.rows
         (X,) = indexable(rows.X)
         folds = self._folds(self.cv, X)
-        self._tell(len(folds))
-        out = out_of_fold(self.model, X, rows.y, rows.weight, folds, rows.fit_params)
+        self._tell([len(train) for train, _ in folds])
+        out = out_of_fold(self.model, X, rows.y, rows.weight, self._counted(folds), rows.fit_params)
         choice = ResidualChoice("out-of-fold", verdict, reason, len(folds))
         return self._with_model(out.prediction, out.models, choice)
 
-    def _judged(self, evidence: TrainingEvidence) -> Chosen:
+    def _judged(self, evidence: TrainingEvidence, *, in_parts: bool) -> Chosen:
         rows = self.rows
         (X,) = indexable(rows.X)
         n_folds = max(int(self.cv), FEWEST_FOLDS) if isinstance(self.cv, int | np.integer) else 5
         folds = self._folds(n_folds, X, groups=None)
-        self._tell(len(folds) + 1)
-        clones = [clone_fitted_to(self.model, X, rows.y, rows.weight, train, rows.fit_params) for train, _ in folds]
+        self._tell([*(len(train) for train, _ in folds), len(rows.y)], " (none with held_out=True or a mask)")
+        clones = [
+            clone_fitted_to(self.model, X, rows.y, rows.weight, train, rows.fit_params)
+            for train, _ in self._counted(folds)
+        ]
         full = rows.predicted_by(fitted_clone(self.model, X, rows.y, rows.weight, rows.fit_params))
         own, by_clone = rows.predicted_by(self.model), np.stack([rows.predicted_by(clone) for clone in clones], axis=2)
-        verdict = _judge(rows.y, own, by_clone, folds, full, is_other=evidence.is_other)
+        # The training rows of a model are others than a sample of them, whatever the rows given are.
+        verdict = _judge(rows.y, own, by_clone, folds, full, is_other=evidence.is_other and not in_parts)
+        if in_parts and verdict.memorised < MATTERS:  # no reason to do without the rows beside the sample
+            verdict = replace(verdict, rows="either")
         numbers = {"memorised": verdict.memorised, "clones_worse": verdict.clones_worse, **verdict.scores}
-        if verdict.rows == "new":
-            choice = ResidualChoice("in-sample", "new", _words(verdict), len(folds) + 1, numbers)
+        if verdict.rows == "new" or (verdict.rows == "either" and in_parts):
+            choice = ResidualChoice("in-sample", verdict.rows, _words(verdict), len(folds) + 1, numbers)
+            if verdict.rows == "new" and in_parts:
+                choice = replace(choice, rows="unknown", reason=SAMPLE_CANNOT_TELL)
+                self._warn(f"whether the model was trained on these rows is not known: {SAMPLE_CANNOT_TELL}", own)
             return Chosen(self.model, own, choice)
-        if verdict.clones_worse > CLONES_WORSE and (evidence.is_other or verdict.rows == "mixed"):
+        if not in_parts and verdict.clones_worse > CLONES_WORSE and (evidence.is_other or verdict.rows == "mixed"):
             warn_user(
                 f"{_name(self.model)} seems to have seen some of these rows, but clones fitted to them have residuals "
                 f"{verdict.clones_worse:.1f} times as large as its own: if it was trained on many others, error bars "
@@ -360,9 +373,19 @@ class _Chooser:
             SeenRowsWarning,
         )
 
-    def _tell(self, n_fits: int) -> None:
+    def _tell(self, sizes: list[int], hint: str = "") -> None:
+        """What clones cost, before they are fitted to so many rows each."""
         if self.verbose:
-            sys.stderr.write(f"fitting {n_fits} clones of {_name(self.model)} to parts of {self.rows.n_counted} rows\n")
+            clones = f"{len(sizes)} clones of {_name(self.model)}{hint}"
+            rows = f"parts of {self.rows.n_counted} rows, {sum(sizes)} rows in all"
+            sys.stderr.write(f"fitting {clones} to {rows}\n")
+
+    def _counted(self, folds: list[Fold]) -> Iterator[Fold]:
+        """The folds, and a line for each when its clone is begun."""
+        for number, fold in enumerate(folds, start=1):
+            if self.verbose:
+                sys.stderr.write(f"clone {number} of {len(folds)}\n")
+            yield fold
 
 
 def _judge(y: Array, own: Array, by_clone: Array, folds: list[Fold], full: Array, *, is_other: bool) -> Verdict:
