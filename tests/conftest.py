@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 from sklearn.linear_model import LinearRegression
 
-from rio_uq import RIORegressor
+from rio_uq import RIORegressor, Training
 
 # No test depends on time or on chance: the same examples are tried in every run.
 settings.register_profile("rio", deadline=None, max_examples=50, derandomize=True)
@@ -49,6 +49,15 @@ def draw_friedman(rng):
 def friedman(rng):
     """A smooth function of four features with noise: X (120, 4), y (120,)."""
     return draw_friedman(rng)
+
+
+@pytest.fixture(scope="module")
+def quick_fits():
+    """One start and a coarse tolerance as defaults, for tests that hold at any hyperparameters."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(RIORegressor.__init__.__kwdefaults__, "tol", 1e-2)
+        patch.setitem(Training.__init__.__kwdefaults__, "starts", "rio")
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,14 @@ import pytest
 
 from examples import demo
 
-pytestmark = pytest.mark.no_cover
+pytestmark = [pytest.mark.no_cover, pytest.mark.usefixtures("quick_fits")]
+
+
+@pytest.fixture(autouse=True)
+def _short_training(monkeypatch):
+    """These tests are about tables and words: the network, of which there are six in a fit, stops much earlier."""
+    network = demo.network
+    monkeypatch.setattr(demo, "network", lambda seed: network(seed).set_params(n_iter_no_change=2))
 
 
 def test_shipped_data(capsys, tmp_path):

@@ -19,6 +19,8 @@ from rio_uq import RIORegressor, metrics, plots
 from rio_uq.calibration.calibration import METHODS, fit_calibration
 from rio_uq.calibration.scores import ONE_SIGMA
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 every_method = pytest.mark.parametrize("method", METHODS)
 not_normal = pytest.mark.parametrize("method", ["conformal", "conformal-asymmetric", "isotonic"])
 LEVELS = np.array([0.1, 0.5, 0.68, 0.9, 0.95])

@@ -76,8 +76,8 @@ def test_quiet_in_a_pipe(train, tmp_path):
     assert (tmp_path / "price.rio").exists()
 
 
-def test_a_reader_that_goes_away(rio_file, tmp_path):
-    with start("info", rio_file, cwd=tmp_path) as process:
+def test_a_reader_that_goes_away(tmp_path):
+    with start("--version", cwd=tmp_path) as process:
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 1

@@ -14,3 +14,8 @@ def _packages_are_listed_once():
         patch.setattr(folder, "packages_distributions", cache(folder.packages_distributions))
         patch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
         yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quick_fits(quick_fits):
+    """These tests are about files, signatures and words."""
