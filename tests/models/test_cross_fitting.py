@@ -15,6 +15,8 @@ from sklearn.neighbors import KNeighborsRegressor
 from rio_uq import RIORegressor, metrics
 from rio_uq.models.cross_fitting import FoldAverage, make_folds, out_of_fold
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 
 @pytest.fixture
 def noisy(rng):

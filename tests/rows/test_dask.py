@@ -30,6 +30,8 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
 N = 900
 NAMES = ["a", "b", "c"]
