@@ -27,10 +27,17 @@ pytestmark = [
 NAMES = ["a", "b", "c"]
 
 
-@pytest.fixture
-def data(rng):
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
     X = rng.uniform(size=(90, 3))
     return X, np.sin(6.0 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=90)
+
+
+@pytest.fixture(scope="module")
+def ridge(data):
+    """For tests that only store it."""
+    return quick(Ridge()).fit(*data)
 
 
 @pytest.fixture
@@ -305,23 +312,21 @@ def test_types_that_skops_does_not_know(data, folder):
         ({"X": np.ones((5, 3)), "groups": ["a"]}, ValueError, r"groups has to have shape \(5,\)"),
     ],
 )
-def test_errors_leave_nothing_behind(options, error, message, data, folder, monkeypatch, tmp_path):
+def test_errors_leave_nothing_behind(options, error, message, ridge, folder, monkeypatch, tmp_path):
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
-    rio = quick(Ridge()).fit(*data)
     with pytest.raises(error, match=message):
-        rio_uq.mlflow.save_model(rio, folder, **options)
+        rio_uq.mlflow.save_model(ridge, folder, **options)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["empty"]
     assert not list((tmp_path / "empty").iterdir())
 
 
-def test_a_folder_that_is_not_empty_stays(data, folder):
-    rio = quick(Ridge()).fit(*data)
+def test_a_folder_that_is_not_empty_stays(data, ridge, folder):
     folder.mkdir()
-    assert_same(saved(rio, folder).predict(data[0]), expected(rio, data[0]))
+    assert_same(saved(ridge, folder).predict(data[0]), expected(ridge, data[0]))
     with pytest.raises(FileExistsError, match="is no empty folder"):
-        rio_uq.mlflow.save_model(rio, folder)
-    saved(rio, folder.parent / "new" / "deep" / "model")
+        rio_uq.mlflow.save_model(ridge, folder)
+    saved(ridge, folder.parent / "new" / "deep" / "model")
 
 
 @pytest.mark.parametrize("levels", [["red", "blue", "green"], [3, 1, 2]])
@@ -335,7 +340,7 @@ def test_categories_stay_categories(levels, data, folder):
     assert_same(function.predict(plain), expected(rio, rows[60:]))
 
 
-def test_what_cannot_be_saved_is_said(data, folder, mlflow):
+def test_what_cannot_be_saved_is_said(data, ridge, folder, mlflow):
     X, y = data
     with pytest.raises(NotFittedError):
         rio_uq.mlflow.save_model(quick(), folder)
@@ -350,16 +355,16 @@ def test_what_cannot_be_saved_is_said(data, folder, mlflow):
     with pytest.raises(ValueError, match=r"table or an array of shape \(n, d\)"):
         rio_uq.mlflow.save_model(rio, folder, pickle=True)
     with pytest.raises(ValueError, match="y was given without X"):
-        rio_uq.mlflow.log_model(quick(Ridge()).fit(X, y), y=y)
+        rio_uq.mlflow.log_model(ridge, y=y)
     mlflow.sklearn.save_model(Ridge().fit(X, y), folder, pip_requirements=[], serialization_format="skops")
     with pytest.raises(ValueError, match="no regressor of rio-uq: its flavors are"):
         rio_uq.mlflow.load_model(folder)
 
 
-def test_missing_package_is_named(data, folder, monkeypatch):
+def test_missing_package_is_named(ridge, folder, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "mlflow", None)
     with pytest.raises(ImportError, match=r"rio-uq\[mlflow\]"):
-        rio_uq.mlflow.save_model(quick(Ridge()).fit(*data), folder)
+        rio_uq.mlflow.save_model(ridge, folder)
 
 
 def test_measures_before_and_after(data):
