@@ -336,7 +336,11 @@ class TestOnACluster:
         rio = regressor(slow(model, 0.1, tmp_path)).fit(frame, "y")
         assert rio.summary().n_rows == N
         travelled = {name for names in client.run(transferred).values() for name in names}
-        assert travelled <= {"work_on", "plus", "RIORegressor"}
+        assert travelled <= {
+            "work_on",
+            "plus",
+            "Fitted",
+        }  # what was fitted is sent once to each, by the client or a worker
 
     def test_a_killed_worker_costs_time_only(self, client, data, model, tmp_path):
         X, y = data
