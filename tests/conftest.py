@@ -1,4 +1,7 @@
-"""Shared by all tests: data, finite differences, a small trained problem."""
+"""Shared by all tests: data, finite differences, a small trained problem.
+
+The process that hands tests out to others reads this file too: what is large is imported where it is used.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,6 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # one of scikit-learn's checks as
 import numpy as np
 import pytest
 from hypothesis import settings
-from sklearn.linear_model import LinearRegression
-
-from rio_uq import RIORegressor
 
 # No test depends on time or on chance: the same examples are tried in every run.
 settings.register_profile("rio", deadline=None, max_examples=50, derandomize=True)
@@ -51,8 +51,23 @@ def friedman(rng):
     return draw_friedman(rng)
 
 
+@pytest.fixture(scope="module")
+def quick_fits():
+    """One start and a coarse tolerance as defaults, for tests that hold at any hyperparameters."""
+    from rio_uq import RIORegressor, Training
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(RIORegressor.__init__.__kwdefaults__, "tol", 1e-2)
+        patch.setitem(Training.__init__.__kwdefaults__, "starts", "rio")
+        yield
+
+
 @pytest.fixture(scope="session")
 def fitted_rio():
     """A linear model of the rows of ``friedman``, corrected with the defaults: for tests that only ask it."""
+    from sklearn.linear_model import LinearRegression
+
+    from rio_uq import RIORegressor
+
     X, y = draw_friedman(np.random.default_rng(0))
     return RIORegressor(LinearRegression().fit(X, y), random_state=0).fit(X, y)

@@ -17,6 +17,8 @@ from rio_uq.rows.kept import keep_rows
 from rio_uq.storage import STORED, read, write
 from rio_uq.summary import summarize
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 N, P = 80, 2
 
 

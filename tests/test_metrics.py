@@ -14,6 +14,8 @@ from sklearn.model_selection import cross_val_score
 
 from rio_uq import RIORegressor, metrics
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 
 @pytest.fixture
 def outcomes(rng):

@@ -11,6 +11,11 @@ from sklearn.model_selection import cross_val_predict
 from rio_uq import RIORegressor, metrics
 from rio_uq.options import PAPER_VARIANTS
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
+CAREFUL = {"random_state": 0, "tol": 1e-6, "training": {"starts": "auto"}}
+"""The usual defaults, for facts about the optimum."""
+
 
 @pytest.fixture
 def rio(fitted_rio):
@@ -100,7 +105,7 @@ def test_trust_is_near_one_in_a_good_model(rng):
     X = rng.normal(size=(300, 3))
     truth = np.sin(2 * X[:, 0]) + X[:, 1]
     y = truth + 0.1 * rng.normal(size=300)
-    rio = RIORegressor(random_state=0).fit(X, y, y_pred=truth)
+    rio = RIORegressor(**CAREFUL).fit(X, y, y_pred=truth)
     assert rio.trust_ == pytest.approx(1.0, abs=0.05)
     assert rio.trust_std_ < 0.1
 
@@ -109,8 +114,8 @@ def test_trust_is_near_zero_in_a_useless_model_and_predictions_are_a_plain_gps(r
     X = rng.normal(size=(300, 3))
     y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=300)
     noise, new_noise = rng.normal(size=300), rng.normal(size=50)
-    rio = RIORegressor(random_state=0).fit(X, y, y_pred=noise)
-    plain = RIORegressor(random_state=0, target="outcome", kernel="input").fit(X, y, y_pred=noise)
+    rio = RIORegressor(**CAREFUL).fit(X, y, y_pred=noise)
+    plain = RIORegressor(target="outcome", kernel="input", **CAREFUL).fit(X, y, y_pred=noise)
     assert rio.trust_ == pytest.approx(0.0, abs=0.05)
     new = rng.normal(size=(50, 3))
     mean, std = rio.predict(new, y_pred=new_noise, return_std=True)
@@ -189,8 +194,8 @@ def test_stopping_early_is_said(model, friedman):
 
 
 def test_sparse_with_enough_points_is_the_exact_gp(model, friedman, new):
-    exact = RIORegressor(model, inference="exact", random_state=0).fit(*friedman)
-    sparse = RIORegressor(model, inference="sparse", n_inducing=120, random_state=0).fit(*friedman)
+    exact = RIORegressor(model, inference="exact", **CAREFUL).fit(*friedman)
+    sparse = RIORegressor(model, inference="sparse", n_inducing=120, **CAREFUL).fit(*friedman)
     np.testing.assert_allclose(exact.predict(new), sparse.predict(new), atol=0.05)
     assert sparse.bound_ == pytest.approx(exact.bound_, abs=0.5)
     assert sparse.bound_ < exact.bound_ + 1e-2
@@ -212,7 +217,7 @@ def test_inducing_points(inducing, model, friedman, rng):
 
 
 def test_optimised_points_have_a_higher_bound(model, friedman, rng):
-    options = {"inference": "sparse", "n_inducing": 8, "noise": "constant", "tol": 1e-3}
+    options = {"inference": "sparse", "n_inducing": 8, "noise": "constant", "tol": 1e-3, "random_state": 0}
     for points in ("first", rng.normal(size=(8, 5))):
         training = {"starts": "rio", "inducing": points}
         fixed = RIORegressor(model, training=training, **options).fit(*friedman)
@@ -307,7 +312,7 @@ def test_more_than_two_thousand_rows_are_sparse_and_a_little_less_is_exact(rng):
 
 
 def test_verbose_shows_a_bar(model, friedman, capsys):
-    RIORegressor(model, verbose=True, random_state=0, tol=1e-3).fit(*friedman)
+    RIORegressor(model, verbose=True, **CAREFUL).fit(*friedman)
     shown = capsys.readouterr().err
     assert "start 2 on 120 rows" in shown
     assert "on all 120 rows" in shown

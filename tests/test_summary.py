@@ -15,7 +15,9 @@ from rio_uq import RIORegressor, load
 from rio_uq.rows.kept import FEWEST_ROWS, MOST_NUMBERS, MOST_ROWS, keep_rows
 from rio_uq.summary import Band, without_shared_slope, worst_bands
 
-FAST = {"random_state": 0, "tol": 1e-4}
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
+FAST = {"random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +102,7 @@ def test_what_depends_on_the_prediction_is_the_output_part(rng):
 def test_what_depends_on_nothing_is_noise(rng):
     X = rng.normal(size=(200, 2))
     y = X[:, 0] + rng.normal(size=200)
-    summary = RIORegressor(first_column, **FAST).fit(X, y).summary()
+    summary = RIORegressor(first_column, training={"starts": "auto"}, **FAST).fit(X, y).summary()
     assert summary.shares.noise > 0.9
     assert "nowhere in particular" in str(summary)
     assert summary.trust == pytest.approx(1.0, abs=0.2)

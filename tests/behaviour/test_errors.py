@@ -11,6 +11,8 @@ from sklearn.pipeline import make_pipeline
 import rio_uq
 from rio_uq import RIORegressor
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 
 @pytest.fixture
 def rio(fitted_rio):

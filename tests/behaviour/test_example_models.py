@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestRegressor
 from examples.compare import Comparison
 
 EPOCHS = {"max_epochs": 30}
-pytestmark = pytest.mark.no_cover
+pytestmark = [pytest.mark.no_cover, pytest.mark.usefixtures("quick_fits")]
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
 

@@ -22,7 +22,7 @@ from rio_uq import RIORegressor
 from rio_uq.models.base import needs_fit
 from rio_uq.models.cross_fitting import FoldAverage
 
-pytestmark = pytest.mark.no_cover
+pytestmark = [pytest.mark.no_cover, pytest.mark.usefixtures("quick_fits")]
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
 

@@ -7,6 +7,8 @@ from sklearn.neighbors import KNeighborsRegressor
 from rio_uq import RIORegressor, metrics
 from rio_uq.gp.noise.constant import likeliest_variance, noise_of_unseen_rows
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 
 def test_likeliest_variance_is_that_of_the_noise(rng):
     latent = rng.uniform(0.0, 3.0, size=20_000)

@@ -8,6 +8,8 @@ from rio_uq import RIORegressor
 from rio_uq.gp import inducing
 from rio_uq.gp.kernels.io import io_kernel
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 
 def data(rng, frequency, n=600):
     X = rng.uniform(size=(n, 2))

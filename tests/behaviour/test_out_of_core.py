@@ -21,6 +21,8 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 ds = pytest.importorskip("pyarrow.dataset")
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 N = 1000
 NAMES = ["a", "b", "c"]
 

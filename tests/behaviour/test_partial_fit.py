@@ -12,6 +12,8 @@ from rio_uq.gp.inference import exact, sparse
 from rio_uq.gp.observations import Observations
 from rio_uq.rows.kept import KeptRows, keep_more
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 
 def make(rng, n=150, n_outputs=1):
     X = rng.uniform(size=(n, 3))

@@ -18,6 +18,8 @@ from examples import spark_udf
 from rio_uq import RIORegressor
 from rio_uq.features import TableEncoder
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
 
 

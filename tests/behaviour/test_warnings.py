@@ -17,6 +17,8 @@ from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import predict
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 WITHOUT_WEIGHTS = "takes no sample_weight"
 
 

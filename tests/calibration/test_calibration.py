@@ -21,6 +21,8 @@ from rio_uq.calibration.calibration import METHODS as ALL_METHODS
 from rio_uq.calibration.scores import ONE_SIGMA
 
 METHODS = {name: kind for name, kind in ALL_METHODS.items() if name != CROSS_CONFORMAL}  # that take fresh rows
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 every_method = pytest.mark.parametrize("method", METHODS)
 not_normal = pytest.mark.parametrize("method", ["conformal", "conformal-asymmetric", "isotonic"])
 LEVELS = np.array([0.1, 0.5, 0.68, 0.9, 0.95])

@@ -23,7 +23,7 @@ P = np.concatenate([[1e-12, 1e-6, 1e-3], np.linspace(0.01, 0.99, 99), [0.999, 1.
 
 def moment(shape, power):
     """∫ zᵖ f(z) dz as ∫ (z(q)ᵖ ± z(1 − q)ᵖ) dq over q = eᵗ up to ½: both tails keep their digits."""
-    t = np.linspace(np.log(1e-30), np.log(0.5), 20_001)
+    t = np.linspace(np.log(1e-30), np.log(0.5), 4_001)
     q = np.exp(t)
     if shape.ppf(np.array(0.5)) == 0.0:  # symmetric
         return float(np.trapezoid((1.0 + (-1.0) ** power) * q * np.abs(shape.ppf(q)) ** power, t))
@@ -99,8 +99,9 @@ def test_the_ranked_probability_score_is_the_integral_that_it_should_be():
     np.testing.assert_allclose(crps_by_quantiles(normal, z), normal.crps(z), atol=1e-5)
     for shape in (Student(9, 3.0, 1.1, np.linspace(0.5, 1.5, 10)), SkewedStudent(9, 4.0, 0.7, 1.4)):
         x = np.linspace(-400.0, 400.0, 800_001)
+        cdf = shape.cdf(x)
         for value, score in zip(z, shape.crps(z), strict=True):
-            integral = np.trapezoid((shape.cdf(x) - (x >= value)) ** 2, x)
+            integral = np.trapezoid((cdf - (x >= value)) ** 2, x)
             assert score == pytest.approx(integral, rel=2e-3)
 
 

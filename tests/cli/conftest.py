@@ -1,6 +1,5 @@
 """A table, a fitted file, and a way to run commands."""
 
-from contextlib import contextmanager
 from importlib.util import find_spec
 
 import numpy as np
@@ -42,9 +41,7 @@ def run(tmp_path, monkeypatch):
     from rio_uq import RIORegressor
     from rio_uq.cli.app import app
 
-    # These tests are about tables, files and words, and not about the best hyperparameters.
-    for name, value in {"tol": 1e-2, "starts": "rio", "noise": "constant"}.items():
-        monkeypatch.setitem(RIORegressor.__init__.__kwdefaults__, name, value)
+    monkeypatch.setitem(RIORegressor.__init__.__kwdefaults__, "noise", "constant")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("TERM", "dumb")
@@ -58,21 +55,9 @@ def run(tmp_path, monkeypatch):
     return invoke
 
 
-@contextmanager
-def quick_fits():
-    """These tests are about tables, files and words, and not about the best hyperparameters."""
-    from rio_uq import RIORegressor
-
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"tol": 1e-2, "training": {"starts": "rio"}}.items():
-            patch.setitem(RIORegressor.__init__.__kwdefaults__, name, value)
-        yield
-
-
-@pytest.fixture(autouse=True)
-def _quick_fits():
-    with quick_fits():
-        yield
+@pytest.fixture(autouse=True, scope="module")
+def _quick_fits(quick_fits):
+    """These tests are about tables, files and words."""
 
 
 FIT = ("--target", "price", "--pred-column", "yhat", "--drop", "id")
@@ -88,7 +73,6 @@ def rio_file(train, tmp_path_factory):
     folder = tmp_path_factory.mktemp("fitted")
     train.to_csv(folder / "train.csv", index=False)
     arguments = ["fit", str(folder / "train.csv"), *FIT, "-o", str(folder / "price.rio")]
-    with quick_fits():
-        result = CliRunner().invoke(app, arguments)
+    result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     return folder / "price.rio"

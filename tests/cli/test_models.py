@@ -1,10 +1,11 @@
 """Models of every kind: stored in the file where they can be, asked for again where not, never opened blindly."""
 
+from importlib import import_module
+
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
-import skops.io
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import LinearRegression, Ridge
@@ -26,6 +27,12 @@ def tables(run, train, fresh):
     return train, fresh
 
 
+def dump(model, path):
+    from skops.io import dump  # which imports all of scikit-learn, and PyTorch where it is installed
+
+    dump(model, path)
+
+
 def pipeline(train):
     """A model that asks for columns by name, text among them, and not for id."""
     encoder = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["city"]), remainder="passthrough")
@@ -35,7 +42,7 @@ def pipeline(train):
 def test_skops_inside(run, tables):
     train, fresh = tables
     model = pipeline(train)
-    skops.io.dump(model, "model.skops")
+    dump(model, "model.skops")
     said = run(*FIT, "--model", "model.skops")
     assert "give predict the same --model" not in said.stderr
     assert "residuals, rows " in said.stdout
@@ -48,8 +55,8 @@ def test_skops_inside(run, tables):
 
 def test_skops_with_types_that_are_not_known_to_be_safe(run, tables):
     train, _ = tables
-    skops.io.dump(ExtraTreesRegressor(5, random_state=0).fit(train[["size"]], train["price"]), "model.skops")
-    types = skops.io.get_untrusted_types(file="model.skops")
+    dump(ExtraTreesRegressor(5, random_state=0).fit(train[["size"]], train["price"]), "model.skops")
+    types = import_module("skops.io").get_untrusted_types(file="model.skops")
     if not types:
         pytest.skip("this version of skops knows all types of a forest")
     (unknown,) = types
@@ -138,7 +145,7 @@ def test_pickles_only_if_trusted(run, tables):
 def test_another_model_is_recognised(run, tables):
     train, _ = tables
     for name, sign in (("model.skops", 1.0), ("other.skops", -1.0)):
-        skops.io.dump(LinearRegression().fit(train[["size", "age"]], sign * train["price"]), name)
+        dump(LinearRegression().fit(train[["size", "age"]], sign * train["price"]), name)
     run(*FIT, "--model", "model.skops", "--no-store-model")
     assert "not the one that was fitted" in run(*PREDICT, "--model", "other.skops", code=1).stderr
     run(*PREDICT, "--model", "model.skops")
@@ -148,7 +155,7 @@ def test_cross_fit_gives_residuals_that_tell_the_truth(run, tables):
     train, fresh = tables
     names = ["size", "age"]
     model = ExtraTreesRegressor(20, random_state=0).fit(train[names], train["price"])
-    skops.io.dump(model, "model.skops")
+    dump(model, "model.skops")
     given = ("--model", "model.skops", "--trust-types", "sklearn.tree._tree.Tree")
     run(*FIT, *given, "--rows", "new")
     in_sample = rio_uq.load("price.rio", estimator=None).summary().residual_std
@@ -168,7 +175,7 @@ def test_cross_fit_needs_a_model_that_can_be_cloned(run, tables, tmp_path):
 
 
 def test_a_model_that_is_not_fitted_is_fitted_and_stored(run, tables):
-    skops.io.dump(Ridge(), "model.skops")
+    dump(Ridge(), "model.skops")
     run(*FIT, "--model", "model.skops", "--features", "size,age")
     run(*PREDICT)
     train, fresh = tables
@@ -189,7 +196,7 @@ def test_a_model_that_is_fitted_here_is_never_lost(run, tables):
 
 def test_features_that_the_model_does_not_take(run, tables):
     train, _ = tables
-    skops.io.dump(LinearRegression().fit(train[["size"]], train["price"]), "model.skops")
+    dump(LinearRegression().fit(train[["size"]], train["price"]), "model.skops")
     assert "does not take 'age'" in run(*FIT, "--model", "model.skops", "--features", "age,size", code=1).stderr
     train.drop(columns="size").to_csv("train.csv", index=False)
     assert "no column 'size' that the model asks for" in run(*FIT, "--model", "model.skops", code=1).stderr

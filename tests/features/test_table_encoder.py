@@ -32,7 +32,7 @@ def table():
 def fitted(table):
     y_pred = table["size"].to_numpy()
     y = y_pred + (table["city"] == "Rome") + table["age"].fillna(0.0)
-    rio = RIORegressor(features=TableEncoder(), random_state=0, max_iter=20, tol=1e-3, noise="constant")
+    rio = RIORegressor(features=TableEncoder(), random_state=0, max_iter=100, tol=1e-3, noise="constant")
     return rio.fit(table, y, y_pred=y_pred)
 
 

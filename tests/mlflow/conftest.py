@@ -1,10 +1,22 @@
 """What all tests of models in MLflow share."""
 
+import warnings
 from functools import cache
+from importlib import import_module
 
 import pytest
 
 from rio_uq.mlflow import folder
+
+
+@pytest.fixture(scope="session")
+def mlflow():
+    """Imported where it is used: it is large, and only one of several processes may run these tests."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in ("skops", "mlflow.sklearn", "mlflow.pyfunc"):
+            pytest.importorskip(name)
+        return import_module("mlflow")
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -14,3 +26,8 @@ def _packages_are_listed_once():
         patch.setattr(folder, "packages_distributions", cache(folder.packages_distributions))
         patch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
         yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quick_fits(quick_fits):
+    """These tests are about files, signatures and words."""

@@ -1,6 +1,6 @@
 """Regressors in MLflow: logged, loaded and served, they say what `predict` says."""
 
-import warnings
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -19,23 +19,25 @@ from rio_uq.features import TableEncoder, onnx_tensor
 from rio_uq.mlflow import flavor
 from rio_uq.models import onnx_model
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    pytest.importorskip("mlflow")
-    import mlflow.pyfunc
-    import mlflow.sklearn
-
-pytest.importorskip("skops")
-
-pytestmark = pytest.mark.filterwarnings("ignore::Warning:mlflow", "ignore:.*Hint. Inferred schema contains integer")
+pytestmark = [
+    pytest.mark.usefixtures("mlflow"),
+    pytest.mark.filterwarnings("ignore::Warning:mlflow", "ignore:.*Hint. Inferred schema contains integer"),
+]
 
 NAMES = ["a", "b", "c"]
 
 
-@pytest.fixture
-def data(rng):
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
     X = rng.uniform(size=(90, 3))
     return X, np.sin(6.0 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=90)
+
+
+@pytest.fixture(scope="module")
+def ridge(data):
+    """For tests that only store it."""
+    return quick(Ridge()).fit(*data)
 
 
 @pytest.fixture
@@ -56,8 +58,10 @@ def expected(rio, X, level=0.95, **given):
 
 
 def saved(rio, folder, **options):
+    from mlflow import pyfunc
+
     rio_uq.mlflow.save_model(rio, folder, **options)
-    return mlflow.pyfunc.load_model(str(folder))
+    return pyfunc.load_model(str(folder))
 
 
 def assert_same(found, wanted, tolerance=1e-12):
@@ -114,7 +118,7 @@ def test_several_outputs(data, folder):
 
 
 @pytest.mark.parametrize("is_frame", [True, False])
-def test_without_a_model_predictions_come_with_the_rows(is_frame, data, folder):
+def test_without_a_model_predictions_come_with_the_rows(is_frame, data, folder, mlflow):
     X, y = data
     rows = pd.DataFrame(X, columns=NAMES if is_frame else ["x0", "x1", "x2"])
     given = rows if is_frame else X
@@ -137,7 +141,7 @@ def test_a_model_that_is_left_out_is_given_again(data, folder):
 
 
 @pytest.mark.parametrize("labels", [["north", "south"], [3, 4]])
-def test_groups_are_a_column(labels, data, folder):
+def test_groups_are_a_column(labels, data, folder, mlflow):
     X, y = pd.DataFrame(data[0], columns=NAMES), data[1]
     groups = np.array(labels)[np.arange(90) % 2]
     rio = quick(Ridge()).fit(X[:30], y[:30]).calibrate(X[30:], y[30:], groups=groups[30:])
@@ -152,7 +156,7 @@ def test_groups_are_a_column(labels, data, folder):
         rio_uq.mlflow.save_model(rio, folder / "other", X=X)
 
 
-def test_text_columns_by_a_pipeline(data, folder):
+def test_text_columns_by_a_pipeline(data, folder, mlflow):
     X, y = data
     rows = pd.DataFrame({"size": X[:, 0], "colour": np.where(X[:, 1] > 0.5, "red", "blue"), "number": np.arange(90)})
     encode = make_column_transformer((OneHotEncoder(sparse_output=False), ["colour"]), remainder="passthrough")
@@ -196,11 +200,11 @@ def test_trees_of_every_library_need_nothing_said(name, data, folder):
 
 def test_an_xgboost_model_stored_by_its_own_flavor(data, folder, tmp_path):
     xgboost = pytest.importorskip("xgboost")
-    import mlflow.xgboost
-
     X, y = pd.DataFrame(data[0], columns=NAMES), data[1]
     booster = xgboost.train({"max_depth": 2}, xgboost.DMatrix(X, y), num_boost_round=5)
-    mlflow.xgboost.save_model(booster, tmp_path / "booster", pip_requirements=[f"xgboost=={xgboost.__version__}"])
+    import_module("mlflow.xgboost").save_model(
+        booster, tmp_path / "booster", pip_requirements=[f"xgboost=={xgboost.__version__}"]
+    )
     rio = quick(booster.inplace_predict).fit(X, y)
     assert_same(saved(rio, folder, base=tmp_path / "booster").predict(X), expected(rio, X))
     assert f"xgboost=={xgboost.__version__}" in (folder / "requirements.txt").read_text()
@@ -240,7 +244,7 @@ def test_an_onnx_file_of_the_model(data, folder, tmp_path):
     assert_same(function.predict(X), expected(fitted_without, X, y_pred=double(X)), tolerance=1e-5)
 
 
-def test_a_model_stored_by_another_flavor(data, folder, tmp_path):
+def test_a_model_stored_by_another_flavor(data, folder, tmp_path, mlflow):
     X, y = pd.DataFrame(data[0], columns=NAMES), data[1]
     model = Ridge().fit(X, y)
     requirements = ["scikit-learn==1.0", "some-package==2"]
@@ -308,23 +312,21 @@ def test_types_that_skops_does_not_know(data, folder):
         ({"X": np.ones((5, 3)), "groups": ["a"]}, ValueError, r"groups has to have shape \(5,\)"),
     ],
 )
-def test_errors_leave_nothing_behind(options, error, message, data, folder, monkeypatch, tmp_path):
+def test_errors_leave_nothing_behind(options, error, message, ridge, folder, monkeypatch, tmp_path):
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
-    rio = quick(Ridge()).fit(*data)
     with pytest.raises(error, match=message):
-        rio_uq.mlflow.save_model(rio, folder, **options)
+        rio_uq.mlflow.save_model(ridge, folder, **options)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["empty"]
     assert not list((tmp_path / "empty").iterdir())
 
 
-def test_a_folder_that_is_not_empty_stays(data, folder):
-    rio = quick(Ridge()).fit(*data)
+def test_a_folder_that_is_not_empty_stays(data, ridge, folder):
     folder.mkdir()
-    assert_same(saved(rio, folder).predict(data[0]), expected(rio, data[0]))
+    assert_same(saved(ridge, folder).predict(data[0]), expected(ridge, data[0]))
     with pytest.raises(FileExistsError, match="is no empty folder"):
-        rio_uq.mlflow.save_model(rio, folder)
-    saved(rio, folder.parent / "new" / "deep" / "model")
+        rio_uq.mlflow.save_model(ridge, folder)
+    saved(ridge, folder.parent / "new" / "deep" / "model")
 
 
 @pytest.mark.parametrize("levels", [["red", "blue", "green"], [3, 1, 2]])
@@ -338,7 +340,7 @@ def test_categories_stay_categories(levels, data, folder):
     assert_same(function.predict(plain), expected(rio, rows[60:]))
 
 
-def test_what_cannot_be_saved_is_said(data, folder):
+def test_what_cannot_be_saved_is_said(data, ridge, folder, mlflow):
     X, y = data
     with pytest.raises(NotFittedError):
         rio_uq.mlflow.save_model(quick(), folder)
@@ -353,16 +355,16 @@ def test_what_cannot_be_saved_is_said(data, folder):
     with pytest.raises(ValueError, match=r"table or an array of shape \(n, d\)"):
         rio_uq.mlflow.save_model(rio, folder, pickle=True)
     with pytest.raises(ValueError, match="y was given without X"):
-        rio_uq.mlflow.log_model(quick(Ridge()).fit(X, y), y=y)
+        rio_uq.mlflow.log_model(ridge, y=y)
     mlflow.sklearn.save_model(Ridge().fit(X, y), folder, pip_requirements=[], serialization_format="skops")
     with pytest.raises(ValueError, match="no regressor of rio-uq: its flavors are"):
         rio_uq.mlflow.load_model(folder)
 
 
-def test_missing_package_is_named(data, folder, monkeypatch):
+def test_missing_package_is_named(ridge, folder, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "mlflow", None)
     with pytest.raises(ImportError, match=r"rio-uq\[mlflow\]"):
-        rio_uq.mlflow.save_model(quick(Ridge()).fit(*data), folder)
+        rio_uq.mlflow.save_model(ridge, folder)
 
 
 def test_measures_before_and_after(data):

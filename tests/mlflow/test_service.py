@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import time
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -21,13 +20,6 @@ from sklearn.linear_model import Ridge
 
 import rio_uq
 from rio_uq import RIORegressor, metrics
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    pytest.importorskip("mlflow")
-    import mlflow.pyfunc
-
-pytest.importorskip("skops")
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.filterwarnings("ignore::Warning:mlflow")]
 
@@ -49,7 +41,7 @@ def rio(data):
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def store(mlflow, tmp_path_factory):
     """The environment of a tracking store of its own."""
     folder = tmp_path_factory.mktemp("store")
     with pytest.MonkeyPatch.context() as patch:
@@ -58,7 +50,7 @@ def store(tmp_path_factory):
         yield folder
 
 
-def test_logged_and_loaded(data, rio, store):
+def test_logged_and_loaded(data, rio, store, mlflow):
     X, y = data[0][100:], data[1][100:]
     with mlflow.start_run() as run:
         info = rio_uq.mlflow.log_model(
@@ -85,7 +77,7 @@ def test_logged_and_loaded(data, rio, store):
     np.testing.assert_array_equal(loaded.predict(X), mean)
 
 
-def test_errors_leave_no_run_behind(data, rio, store):
+def test_errors_leave_no_run_behind(data, rio, store, mlflow):
     X, y = data
     before = len(mlflow.search_runs())
     models = len(mlflow.search_logged_models())
@@ -97,7 +89,7 @@ def test_errors_leave_no_run_behind(data, rio, store):
     assert mlflow.active_run() is None
 
 
-def test_metrics_are_logged_with_a_model_only(data, rio, store):
+def test_metrics_are_logged_with_a_model_only(data, rio, store, mlflow):
     with mlflow.start_run() as run:
         for wrong in ({"name": "a/b:c"}, {"no_such_option": 1}):
             with pytest.raises((TypeError, mlflow.exceptions.MlflowException)):
@@ -187,7 +179,7 @@ ROW = {"length": 0.1, "width": 0.2, "age": 0.3}
 
 
 @pytest.mark.processes
-def test_served_and_killed(data, rio, store):
+def test_served_and_killed(data, rio, store, mlflow):
     X = data[0][100:]
     info = rio_uq.mlflow.log_model(rio)  # in a run of its own, with training rows as its example
     assert mlflow.active_run() is None

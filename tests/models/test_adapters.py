@@ -12,6 +12,8 @@ from sklearn.linear_model import LinearRegression
 from rio_uq import RIORegressor
 from rio_uq.models import onnx_model, torch_model
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 
 def quick(model, **options):
     return RIORegressor(

@@ -15,6 +15,8 @@ from sklearn.neighbors import KNeighborsRegressor
 from rio_uq import RIORegressor, metrics
 from rio_uq.models.cross_fitting import FoldAverage, make_folds, out_of_fold
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 
 @pytest.fixture
 def noisy(rng):
@@ -142,7 +144,7 @@ def test_error_bars_of_a_forest_hold_what_they_say(rng):
     X = rng.uniform(size=(900, 5))
     y = 10.0 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 5.0 * X[:, 3] + rng.normal(size=900)
     train, test = slice(0, 300), slice(300, None)
-    forest = RandomForestRegressor(100, random_state=0)
+    forest = RandomForestRegressor(50, random_state=0)
 
     def coverage(rio):
         mean, std = rio.fit(X[train], y[train]).predict(X[test], return_std=True)

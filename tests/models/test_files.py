@@ -21,6 +21,8 @@ from rio_uq.models.cross_fitting import FoldAverage
 
 pytest.importorskip("skops")
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 FORMER = {new: old for old, types in files.MOVED.items() for new in types.values()}
 
 

@@ -12,6 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 from rio_uq import RIORegressor
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 OPTIONS = {"random_state": 0, "noise": "constant", "tol": 1e-3}
 
 

@@ -31,14 +31,14 @@ from rio_uq.models.training_rows import training_evidence
 
 MODELS = {
     "linear": LinearRegression(),
-    "forest": RandomForestRegressor(40, random_state=0),
-    "forest without a seed": RandomForestRegressor(40),
-    "bagged trees": BaggingRegressor(DecisionTreeRegressor(), 40, random_state=0),
-    "extra trees": ExtraTreesRegressor(40, random_state=0),
-    "boosting": GradientBoostingRegressor(random_state=0),
-    "histogram boosting": HistGradientBoostingRegressor(max_iter=50, random_state=0),
+    "forest": RandomForestRegressor(20, random_state=0),
+    "forest without a seed": RandomForestRegressor(20),
+    "bagged trees": BaggingRegressor(DecisionTreeRegressor(), 20, random_state=0),
+    "extra trees": ExtraTreesRegressor(20, random_state=0),
+    "boosting": GradientBoostingRegressor(n_estimators=50, random_state=0),
+    "histogram boosting": HistGradientBoostingRegressor(max_iter=20, random_state=0),
     "nearest neighbour": KNeighborsRegressor(1),
-    "pipeline": make_pipeline(StandardScaler(), ExtraTreesRegressor(40, random_state=0)),
+    "pipeline": make_pipeline(StandardScaler(), ExtraTreesRegressor(20, random_state=0)),
     "search": GridSearchCV(DecisionTreeRegressor(random_state=0), {"min_samples_leaf": [1, 2]}, cv=2),
     "support vectors": make_pipeline(StandardScaler(), SVR(C=10.0)),
 }

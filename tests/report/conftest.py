@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from rio_uq import RIORegressor
-from rio_uq.report import writer
 from rio_uq.report.rows import ReportRows, gather
 
 FAST = {"random_state": 0, "tol": 1e-4}
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _the_template_is_compiled_once():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writer, "environment", cache(writer.environment))
-        yield
 
 
 def first_column(X):
@@ -76,3 +66,8 @@ def made_rows():
         )  # fmt: skip
 
     return make
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quick_fits(quick_fits):
+    """These tests are about pages and the numbers on them."""

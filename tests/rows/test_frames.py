@@ -11,6 +11,8 @@ from sklearn.linear_model import Ridge
 
 from rio_uq import RIORegressor
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 
 @pytest.fixture(scope="module")
 def data():

@@ -44,7 +44,7 @@ def data(rng):
 
 
 def regressor(**options):
-    return RIORegressor(linear, **{"random_state": 0, "max_iter": 30, "noise": "constant", "tol": 1e-3, **options})
+    return RIORegressor(linear, **{"random_state": 0, "max_iter": 100, "noise": "constant", "tol": 1e-3, **options})
 
 
 def answers(rio, X, **given):

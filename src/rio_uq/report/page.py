@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 from dataclasses import asdict
+from functools import cache
 from importlib.resources import files
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from rio_uq._base.extras import require
@@ -23,8 +25,12 @@ CORRECTION_COLUMN, STD_COLUMN, OUTCOME_COLUMN = 2, 4, 7
 
 
 def environment() -> Environment:
-    """Jinja2 with all values escaped."""
-    jinja2 = require("jinja2", "report", "a report")
+    """Jinja2 with all values escaped. It keeps the compiled template for the next report."""
+    return _environment(require("jinja2", "report", "a report"))
+
+
+@cache
+def _environment(jinja2: ModuleType) -> Environment:
     pages: Environment = jinja2.Environment(
         loader=jinja2.PackageLoader("rio_uq.report", "assets"),
         autoescape=True,

@@ -1,0 +1,8 @@
+"""What all tests of this folder share."""
+
+import pytest
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quick_fits(quick_fits):
+    """These tests are about what the GP sees."""
