@@ -53,21 +53,26 @@ def friedman(rng):
 
 @pytest.fixture(scope="module")
 def quick_fits():
-    """One start and a coarse tolerance as defaults, for tests that hold at any hyperparameters."""
+    """One start, a coarse tolerance, normal outcomes as they are and no guard as defaults, for tests that hold at any
+    hyperparameters.
+    """
     from rio_uq import RIORegressor, Training
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(RIORegressor.__init__.__kwdefaults__, "tol", 1e-2)
+        patch.setitem(RIORegressor.__init__.__kwdefaults__, "scale", "identity")
+        patch.setitem(RIORegressor.__init__.__kwdefaults__, "distribution", "normal")
         patch.setitem(Training.__init__.__kwdefaults__, "starts", "rio")
+        patch.setitem(Training.__init__.__kwdefaults__, "guard", False)
         yield
 
 
 @pytest.fixture(scope="session")
 def fitted_rio():
-    """A linear model of the rows of ``friedman``, corrected with the defaults: for tests that only ask it."""
+    """A linear model of the rows of ``friedman``, corrected, with normal outcomes: for tests that only ask it."""
     from sklearn.linear_model import LinearRegression
 
     from rio_uq import RIORegressor
 
     X, y = draw_friedman(np.random.default_rng(0))
-    return RIORegressor(LinearRegression().fit(X, y), random_state=0).fit(X, y)
+    return RIORegressor(LinearRegression().fit(X, y), distribution="normal", random_state=0).fit(X, y)

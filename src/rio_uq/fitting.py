@@ -139,8 +139,11 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         None if weight is None else weight[used],
         options.is_residual,
         unseen[used] if isinstance(unseen, np.ndarray) else None,
+        None if residuals.fold is None else residuals.fold[used],
     )
     train = _Trainer(options, rng)
+    if in_parts and options.scale == "auto" and options.bounds is None:
+        options = replace(options, scale="identity")  # a sample does not show the range of all outcomes
     scale_choice = _choose_scale(problem, options, train, rng)
     scales = OutcomeScales(scale_choice.scales)
     gp, left_out = train(on_scale(problem, scales))

@@ -135,7 +135,8 @@ def test_joint_draws_have_the_moments_and_about_the_quantiles_of_the_distributio
 def test_each_output_has_its_own_shape(new):
     X, heavy_tailed = make("student", 400)
     y = np.column_stack([heavy_tailed, make("normal", 400)[1]])
-    rio = RIORegressor(random_state=0, noise="constant").fit(X, y, y_pred=np.column_stack([X[:, 1]] * 2))
+    rio = RIORegressor(random_state=0, noise="constant", distribution="auto")
+    rio.fit(X, y, y_pred=np.column_stack([X[:, 1]] * 2))
     assert [score.kind for score in rio.shape_.scores] == ["student", "normal"]
     given = {"X": new[0][:5], "y_pred": np.column_stack([new[0][:5, 1]] * 2)}
     distribution, (mean, std) = rio.predict_dist(**given), rio.predict(**given, return_std=True)

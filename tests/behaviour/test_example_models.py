@@ -7,8 +7,10 @@ import pytest
 from sklearn.ensemble import RandomForestRegressor
 
 from examples.compare import Comparison
+from rio_uq import Training
 
 EPOCHS = {"max_epochs": 30}
+
 pytestmark = [pytest.mark.no_cover, pytest.mark.usefixtures("quick_fits")]
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
@@ -50,6 +52,7 @@ def test_example(name, needs, capsys, monkeypatch):
 def test_time_and_groups(capsys, monkeypatch):
     example = importlib.import_module("examples.time_and_groups")
     monkeypatch.setattr(example, "FOREST", RandomForestRegressor(10, random_state=0))
+    monkeypatch.setitem(Training.__init__.__kwdefaults__, "guard", True)
     found = example.main(n_repeats=1)
     assert found["new patients"]["random folds"] < found["new patients"]["GroupKFold"]
     assert found["later days"]["TimeSeriesSplit"] < found["later days"]["and calibrated on the latest days"]

@@ -36,7 +36,7 @@ def rio():
 
 @pytest.fixture(scope="module")
 def as_they_are():
-    return fit(scale="identity")
+    return fit(scale="identity", noise="constant")
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_prices_are_taken_on_the_log_scale_and_predicted_better(rio, as_they_are
 def test_intervals_stay_in_the_range_of_outcomes(rio, as_they_are, new):
     assert (rio.predict_interval(new[0], confidence_level=0.999)[:, 0] > 0.0).all()
     assert (as_they_are.predict_interval(new[0])[:, 0] < 0.0).any()
-    bounded = fit(scale="identity", bounds=(0, None))
+    bounded = fit(scale="identity", bounds=(0, None), noise="constant")
     band = bounded.predict_interval(new[0])
     assert (band[:, 0] >= 0.0).all()
     assert (band[:, 0] == 0.0).any()

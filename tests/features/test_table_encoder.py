@@ -40,8 +40,8 @@ def test_what_is_learnt(table):
     encoder = TableEncoder().fit(table)
     median = float(table["age"].median())
     assert encoder.columns_ == [
-        NumberColumn("size", None),
-        NumberColumn("age", median),
+        NumberColumn("size", None, float(table["size"].median())),
+        NumberColumn("age", median, median),
         CategoryColumn("city", ("Oslo", "Rome"), False, True),
         CategoryColumn("new", ("False", "True"), False, False),
     ]
@@ -75,10 +75,15 @@ def test_rare_levels_share_a_column_and_unseen_ones_have_none():
     assert column.unseen(new["x"]) == 2
 
 
-def test_a_missing_value_where_there_was_none_is_refused(table):
+def test_a_missing_number_where_there_was_none_is_filled_with_a_warning(table):
     encoder = TableEncoder(["size"]).fit(table)
-    with pytest.raises(ValueError, match=r"'size' has no usable number in 1 rows \(2\), and had one in every row"):
-        encoder.transform(pd.DataFrame({"size": [0.0, 1.0, np.nan]}))
+    with pytest.warns(UserWarning, match="numbers are missing in 'size', where none was missing in fit: the medians"):
+        encoded = encoder.transform(pd.DataFrame({"size": [0.0, 1.0, np.nan]}))
+    np.testing.assert_array_equal(encoded, [[0.0], [1.0], [np.median(table["size"])]])
+
+
+def test_what_is_no_number_is_refused(table):
+    encoder = TableEncoder(["size"]).fit(table)
     with pytest.raises(ValueError, match=r"no usable number in 1 rows .* such as 'much', and held numbers in fit"):
         encoder.transform(pd.DataFrame({"size": ["0.5", "much"]}))
     for other in (encoder, TableEncoder(["size"]).fit(pd.DataFrame({"size": [0.0, np.nan]}))):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rio_uq.gp.folds import FoldSearch, errors_of_folds, supported_share
+from rio_uq.gp.folds import FoldSearch, errors_of_folds, random_folds, supported_share
 from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.priors import Prior
@@ -29,9 +29,9 @@ def data_of(rng, n=40):
 @pytest.mark.parametrize("row", [0, 17])
 def test_what_is_expected_of_a_row_does_not_depend_on_its_outcome(rng, row):
     data = data_of(rng)
-    before = errors_of_folds(KERNEL, data, HOW)
+    before = errors_of_folds(KERNEL, data, random_folds(len(data)), HOW)
     data.targets[row] += 5.0
-    after = errors_of_folds(KERNEL, data, HOW)
+    after = errors_of_folds(KERNEL, data, random_folds(len(data)), HOW)
     assert after.mean[row] == before.mean[row]
     assert after.latent[row] == before.latent[row]
     assert (after.mean != before.mean).any()
@@ -39,7 +39,7 @@ def test_what_is_expected_of_a_row_does_not_depend_on_its_outcome(rng, row):
 
 def test_folds_predict_what_can_be_predicted(rng):
     data = data_of(rng, 150)
-    errors = errors_of_folds(KERNEL, data, HOW)
+    errors = errors_of_folds(KERNEL, data, random_folds(len(data)), HOW)
     assert np.mean((data.targets - errors.mean) ** 2) < 0.1 * np.var(data.targets)
     assert (errors.latent > 0.0).all()
 
@@ -72,3 +72,13 @@ def test_shares_do_not_depend_on_units(unit, seed):
     assert 0.0 <= share <= 1.0
     assert supported_share(unit * residual, unit * mean, weight) == pytest.approx(share, abs=1e-9)
     assert supported_share(residual, mean, unit * weight) == pytest.approx(share, abs=1e-9)
+
+
+def test_rows_of_one_fold_are_left_out_together(rng):
+    data = data_of(rng)
+    fold = np.repeat(np.arange(4), 10)
+    before = errors_of_folds(KERNEL, data, fold, HOW).mean
+    data.targets[5] += 5.0
+    after = errors_of_folds(KERNEL, data, fold, HOW).mean
+    np.testing.assert_array_equal(after[:10], before[:10])
+    assert (after[10:] != before[10:]).all()

@@ -398,6 +398,7 @@ SKEWED = {"kind": "skewed", "n_rows": 12, "gain": 3.0, "degrees": 4.0, "lower": 
 )
 def test_shapes_that_no_distribution_can_have(saved, path, wrong, reason):
     for shape in ([STUDENT], [SKEWED]):
-        path.write_bytes(with_manifest(saved[0], lambda manifest, s=shape: manifest["shape"].update(outputs=s)))
+        path.write_bytes(with_manifest(saved[0], lambda manifest, s=shape: manifest.update(shape={"outputs": s})))
         assert rio_uq.load(path).shape_.scores[0].kind == shape[0]["kind"]
-    assert reason in refusal(path, with_manifest(saved[0], lambda manifest: manifest["shape"].update(outputs=wrong)))
+    damaged = with_manifest(saved[0], lambda manifest: manifest.update(shape={"outputs": wrong}))
+    assert reason in refusal(path, damaged)

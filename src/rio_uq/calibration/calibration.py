@@ -108,7 +108,8 @@ class Calibration:
         step = scores * std
         ends = mean + step
         if self.widening:
-            ends = ends + self.widening * np.sign(np.asarray(probabilities) - 0.5) * (np.abs(mean) + np.abs(step))
+            size = np.abs(mean) + np.abs(step) + np.finfo(float).tiny / self.widening  # beyond underflow, too
+            ends = ends + self.widening * np.sign(np.asarray(probabilities) - 0.5) * size
         return np.asarray(ends)
 
     def quantiles(self, probabilities: Array) -> Array:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_count, named, named_rows, repeated
+from rio_uq._base.warnings import warn_user
 from rio_uq.features.dates import DateColumn, date_kind, days_of, learn_dates
 from rio_uq.features.missing import is_missing
 
@@ -30,10 +31,13 @@ class NumberColumn:
     name : str
     fill : float or None
         What stands in for a missing number: the median of those there were. None if none was missing in `fit`.
+    typical : float or None
+        The median in any case, which stands in where numbers are missing for the first time; None in older files.
     """
 
     name: str
     fill: float | None
+    typical: float | None = None
 
     def encoded_names(self) -> list[str]:
         return [self.name] if self.fill is None else [self.name, f"{self.name} is missing"]
@@ -49,7 +53,7 @@ class NumberColumn:
     def encode(self, values: Any) -> Array:
         numbers, missing = _numbers(values)
         if self.fill is None:
-            return numbers[:, None]
+            return (numbers if self.typical is None else np.where(missing, self.typical, numbers))[:, None]
         return np.column_stack([np.where(missing, self.fill, numbers), missing])
 
 
@@ -172,12 +176,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Numbers, a column for each of ``feature_names_out_``."""
         check_is_fitted(self)
         encoded = []
+        filled: list[str] = []
         by_name = _named_columns(X, [column.name for column in self.columns_])
         for column, (_, values) in zip(self.columns_, by_name, strict=True):
-            rows = np.flatnonzero(column.bad_rows(values))
-            if len(rows):
-                raise ValueError(_complaint(column, values, rows))
+            bad = column.bad_rows(values)
+            if isinstance(column, NumberColumn) and column.typical is not None:
+                first_missing = bad & _numbers(values)[1]
+                filled += [column.name] if first_missing.any() else []
+                bad &= ~first_missing
+            if bad.any():
+                raise ValueError(_complaint(column, values, np.flatnonzero(bad)))
             encoded.append(column.encode(values))
+        if filled:
+            warn_user(
+                f"numbers are missing in {named(filled)}, where none was missing in fit: the medians of fit stand in "
+                "for them; fit on a table with missing values to learn what they mean"
+            )
         return np.hstack(encoded)
 
     def get_feature_names_out(self, input_features: Any = None) -> list[str]:
@@ -280,7 +294,8 @@ def _learn_numbers(name: str, values: Any) -> NumberColumn:
         raise UnencodableColumnsError(f"column {name!r} has infinite numbers: replace them or leave the column out")
     if not len(present):
         raise UnencodableColumnsError(f"column {name!r} is empty in every row: leave it out")
-    return NumberColumn(name, float(np.median(present)) if missing.any() else None)
+    median = float(np.median(present))
+    return NumberColumn(name, median if missing.any() else None, median)
 
 
 def to_plain(encoder: TableEncoder) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
 from rio_uq.gp import posterior as gp_posterior
@@ -81,17 +82,27 @@ class FoldSearch(NamedTuple):
     max_iter: int
 
 
-def errors_of_folds(kernel: Kernel, data: Observations, how: FoldSearch) -> FoldErrors:
-    """Train the exact GP on all folds but one, and predict that one, for each."""
+def random_folds(n_rows: int) -> NDArray[np.intp]:
+    """The fold of each row, (n,), always the same ones."""
+    n_folds = min(MORE_FOLDS if n_rows <= FEW_ROWS else N_FOLDS, n_rows)
+    return np.random.default_rng(0).permutation(n_rows) % n_folds
+
+
+def errors_of_folds(kernel: Kernel, data: Observations, fold: NDArray[np.intp], how: FoldSearch) -> FoldErrors:
+    """Train the exact GP on all folds but one, and predict that one, for each.
+
+    Parameters
+    ----------
+    fold : (n,) array of int
+        Two different ones at least.
+    """
     n = len(data)
     is_neutral = n <= NEUTRAL_ROWS
     most = min(ITERATIONS if is_neutral else MORE_ITERATIONS, how.max_iter)
     search = Search(most, TOLERANCE, np.random.default_rng(0))
-    n_folds = min(MORE_FOLDS if n <= FEW_ROWS else N_FOLDS, n)
-    fold = np.random.default_rng(0).permutation(n) % n_folds
     mean, latent = np.empty((2, n, data.n_outputs))
     with single_blas_thread:
-        for number in range(n_folds):
+        for number in np.unique(fold):
             inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             rows = data.subset(inside)
             offset = np.average(rows.targets, axis=0, weights=rows.weight)

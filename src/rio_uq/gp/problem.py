@@ -23,6 +23,8 @@ class Problem:
         Whether the targets are residuals, not outcomes.
     held_out : (n,) array of bool or None
         Rows that the model was not trained on; None where that is unknown, or makes no difference.
+    fold : (n,) array of int or None
+        Folds that rows are to be left out by, where these keep groups or times apart; None for random ones.
     """
 
     features: Array
@@ -31,6 +33,7 @@ class Problem:
     weight: Array | None
     is_residual: bool
     held_out: Mask | None = None
+    fold: NDArray[np.intp] | None = None
 
     def __post_init__(self) -> None:
         if self.is_residual and not self.has_prediction_for_each_target:
@@ -51,6 +54,7 @@ class Problem:
             targets=self.targets[chosen],
             weight=None if self.weight is None else self.weight[chosen],
             held_out=None if self.held_out is None else self.held_out[chosen],
+            fold=None if self.fold is None else self.fold[chosen],
         )
 
     def without_copies(self) -> tuple[Problem, NDArray[np.intp]]:
@@ -71,6 +75,7 @@ class Problem:
             targets=targets[first],
             weight=None if unit else weight,
             held_out=None if self.held_out is None else self.held_out[first],
+            fold=None if self.fold is None else self.fold[first],
         )
         return merged, group.ravel()
 

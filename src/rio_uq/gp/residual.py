@@ -14,7 +14,7 @@ from rio_uq.gp import posterior as gp_posterior
 from rio_uq.gp.inference import inference_for
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.kernels.io import io_kernel
-from rio_uq.gp.noise import learn_noise
+from rio_uq.gp.noise import holds_between_folds, learn_noise
 from rio_uq.gp.noise.constant import with_noise_of
 from rio_uq.gp.noise.contract import Noise
 from rio_uq.gp.observations import Observations
@@ -250,9 +250,9 @@ def fit_residual_gp(
     n_restarts: int,
     prior: str,
     noise: str,
-    guard: bool,
     walk_options: dict[str, Any],
     rng: np.random.Generator,
+    guard: bool = False,
 ) -> TrainedGP:
     """Scale, train from the starts, and put the result back into the units of the data.
 
@@ -268,10 +268,10 @@ def fit_residual_gp(
         On the hyperparameters.
     noise : {"constant", "io"}
         Whether noise may depend on the row.
-    guard : bool
-        Whether corrections are shrunk to what left-out rows support, see `rio_uq.gp.folds`.
     walk_options : dict
         How to walk over rows, see `rio_uq.gp.observations.Observations`.
+    guard : bool
+        Whether corrections are shrunk to what left-out rows support, see `rio_uq.gp.folds`.
     """
     inference = inference_for(settings, len(problem.features))
     place: NDArray[np.intp] | None = None
@@ -325,12 +325,16 @@ def fit_residual_gp(
         if inference.trains_folds:
             optimum = np.concatenate([theta, log_noise])
             search = folds.FoldSearch(trained.start, optimum, bounds, density, settings.max_iter)
-            expected, latent = folds.errors_of_folds(kernel, learning, search)
+            fold = folds.random_folds(len(rows)) if problem.fold is None else problem.fold
+            expected, latent = folds.errors_of_folds(kernel, learning, fold, search)
         if problem.is_residual:
             correction = folds.supported_shares(constant + data.targets, constant + expected, counts)
         errors = _shrunk(data.targets - expected, latent, correction, constant + data.targets)
         posterior = with_noise_of(posterior, errors, counts)
-    posterior, noise_model, noise_variance = learn_noise(noise, posterior, learning, errors, d, problem.held_out, rng)
+    kind = noise
+    if problem.fold is not None and not holds_between_folds(noise, posterior, learning, errors, d, problem.fold, rng):
+        kind = "constant"
+    posterior, noise_model, noise_variance = learn_noise(kind, posterior, learning, errors, d, problem.held_out, rng)
     gp = ResidualGP(
         posterior=posterior,
         noise=noise_model,

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import indexable
 
 from rio_uq._base.array import Array, Mask
@@ -151,6 +152,7 @@ class Chosen:
     model: Any
     y_pred: Array
     choice: ResidualChoice
+    fold: NDArray[np.intp] | None = None
 
 
 def choose_residuals(
@@ -301,7 +303,13 @@ class _Chooser:
         self._tell([len(train) for train, _ in folds])
         out = out_of_fold(self.model, X, rows.y, rows.weight, self._counted(folds), rows.fit_params)
         choice = ResidualChoice("out-of-fold", verdict, reason, len(folds))
-        return self._with_model(out.prediction, out.models, choice)
+        with_model = self._with_model(out.prediction, out.models, choice)
+        if isinstance(self.cv, int | np.integer):
+            return with_model
+        fold = np.zeros(len(rows.y), dtype=np.intp)
+        for number, (_, test) in enumerate(folds):
+            fold[test] = number
+        return replace(with_model, fold=fold)
 
     def _judged(self, evidence: TrainingEvidence, *, in_parts: bool) -> Chosen:
         rows = self.rows

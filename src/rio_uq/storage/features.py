@@ -94,7 +94,8 @@ def _read_column(fields: Fields) -> Column:
 
 
 def _read_numbers(name: str, fields: Fields) -> Column:
-    return NumberColumn(name, _read_fill(fields))
+    typical = None if "typical" not in fields.left or fields.is_null("typical") else fields.number("typical")
+    return NumberColumn(name, _read_fill(fields), typical)
 
 
 def _read_levels(name: str, fields: Fields) -> Column:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rio_uq._base.array import Array, Mask
 from rio_uq.gp.noise.constant import fit_constant, noise_of_unseen_rows
@@ -12,6 +13,9 @@ from rio_uq.gp.noise.contract import FitNoise, Noise
 from rio_uq.gp.noise.varying import fit_varying
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import Posterior
+
+STANDARD_ERRORS = 2.0
+"""Over folds that keep rows apart, noise that varies has to be better than constant noise by so many of them."""
 
 NOISES: dict[str, FitNoise] = {"constant": fit_constant, "io": fit_varying}
 
@@ -57,3 +61,32 @@ def learn_noise(
     noise, typical, left_out_noise = NOISES[name](posterior, data, n_inputs, residual, latent, rng)
     left_out_variance = left_out_noise[:, None] * each * posterior.noise_variance
     return replace(posterior, noise_variance=level * typical * posterior.noise_variance), noise, left_out_variance
+
+
+def holds_between_folds(
+    name: str,
+    posterior: Posterior,
+    data: Observations,
+    left_out: tuple[Array, Array],
+    n_inputs: int,
+    fold: NDArray[np.intp],
+    rng: np.random.Generator,
+) -> bool:
+    """Whether a noise model that is learnt from the other folds makes the rows of a fold clearly likelier than the
+    constant noise of the posterior does. What rows of a group share, single rows that are left out cannot tell from a
+    dependence on the inputs.
+    """
+    residual, latent = left_out
+    constant = latent + posterior.noise_variance
+    gains = []
+    for number in np.unique(fold):
+        inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        part = (residual[inside], latent[inside])
+        typical, noise, _ = learn_noise(name, posterior, data.subset(inside), part, n_inputs, None, rng)
+        varying = latent[outside] + noise.variance(data.rows[outside], typical.noise_variance)
+        gains.append(_loss(residual[outside], constant[outside]) - _loss(residual[outside], varying))
+    return bool(np.mean(gains) > STANDARD_ERRORS * np.std(gains, ddof=1) / np.sqrt(len(gains)))
+
+
+def _loss(residual: Array, variance: Array) -> float:
+    return 0.5 * float(np.sum(np.log(variance) + residual**2 / variance))
