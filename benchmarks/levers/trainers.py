@@ -25,14 +25,15 @@ Array = np.ndarray
 class Growing(_Trainer):
     """The first stage on subsets of growing size, each from the optimum of the last."""
 
-    def explore(self, starts: list[Array], n_rows: int) -> Array:
-        return super().explore([super().explore(starts, n_rows // 5)], n_rows)
+    def explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
+        x, start = super().explore(starts, n_rows // 5)
+        return super().explore([x], n_rows)[0], start
 
 
 class Float32First(_Trainer):
     """The first stage on rows of float32."""
 
-    def explore(self, starts: list[Array], n_rows: int) -> Array:
+    def explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
         rough = _Trainer(**{field.name: getattr(self, field.name) for field in fields(self)})
         return replace(rough, data=replace(self.data, dtype=np.float32)).explore(starts, n_rows)
 
@@ -79,8 +80,8 @@ class SecondOrder(_Trainer):
     differences of gradients. Beyond its bounds the objective is taken to be flat.
     """
 
-    def run(self, x: Array) -> Trained:
-        return _NewtonSteps(**{field.name: getattr(self, field.name) for field in fields(self)}).run(x)
+    def run(self, x: Array, start: Array) -> Trained:
+        return _NewtonSteps(**{field.name: getattr(self, field.name) for field in fields(self)}).run(x, start)
 
 
 class _NewtonSteps(_Trainer):

@@ -38,7 +38,7 @@ class Visit:
     x: np.ndarray
 
     def trained(self) -> Trained:
-        return Trained(self.problem.posterior(self.x), self.bound, self.bound, 0, False, "stopped here")
+        return Trained(self.problem.posterior(self.x), self.bound, self.bound, 0, False, "stopped here", self.x)
 
 
 @dataclass

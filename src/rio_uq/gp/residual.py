@@ -330,7 +330,7 @@ def fit_residual_gp(
         if problem.is_residual:
             correction = folds.supported_shares(constant + data.targets, constant + expected, counts)
         errors = _shrunk(data.targets - expected, latent, correction, constant + data.targets)
-        posterior = with_noise_of(posterior, errors, counts)
+        posterior = with_noise_of(posterior, errors, counts, np.exp(bounds[-q:, 0]))
     kind = noise
     if problem.fold is not None and not holds_between_folds(noise, posterior, learning, errors, d, problem.fold, rng):
         kind = "constant"

@@ -36,12 +36,14 @@ def fit_constant(
     return LearntNoise(Constant(), 1.0, np.ones(len(data)))
 
 
-def with_noise_of(posterior: Posterior, left_out: tuple[Array, Array], weight: Array) -> Posterior:
-    """With the noise variances under which residuals of left-out rows, with their latent variances, are likeliest."""
+def with_noise_of(posterior: Posterior, left_out: tuple[Array, Array], weight: Array, least: Array) -> Posterior:
+    """With the noise variances under which residuals of left-out rows, with their latent variances, are likeliest, and
+    none smaller than ``least`` (q,).
+    """
     noise = [
         likeliest_variance(residual, latent, weight) for residual, latent in zip(*(x.T for x in left_out), strict=True)
     ]
-    return replace(posterior, noise_variance=np.array(noise))
+    return replace(posterior, noise_variance=np.maximum(noise, least))
 
 
 def likeliest_variance(residual: Array, latent: Array, weight: Array, *, near: float | None = None) -> float:
