@@ -285,6 +285,8 @@ class Fitted:
     def nodes(self) -> Array:
         """Scores of each group and output, (k, q, nodes), over which moments are taken."""
         x, _ = normal_nodes()
+        if self.calibration is None and self.shape is not None and self.shape.nodes is not None:
+            return self.shape.nodes[None]
         if not self.has_density:  # quantiles, but no moments
             return self.scores.std_factor[..., None] * x
         return self.scores.quantiles(ndtr(x))

@@ -20,7 +20,9 @@ from sklearn.utils.validation import _num_samples, validate_data
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_held_out, check_target, check_weight
 from rio_uq._base.warnings import SeenRowsWarning, warn_user
+from rio_uq.calibration.moments import moments
 from rio_uq.calibration.normal import ScaledNormal
+from rio_uq.calibration.scores import normal_nodes
 from rio_uq.calibration.shape import Shape, fit_shape
 from rio_uq.features.extractors import Extractor, extractor
 from rio_uq.fitted import Fitted, LeaveOneOut, model_predictions
@@ -41,6 +43,9 @@ from rio_uq.scales.outputs import OutcomeScales
 
 SCALE_ROWS, SCALE_ITERATIONS = 300, 30
 """Rows and iterations by which scales of outcomes are compared."""
+
+LARGEST_ERROR = 1.05
+"""A scale is left out if squared errors of left-out rows, in the units of y, are this much larger than on none."""
 
 
 def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fitted:
@@ -142,11 +147,11 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         None if residuals.fold is None else residuals.fold[used],
     )
     train = _Trainer(options, rng)
-    if in_parts and options.scale == "auto" and options.bounds is None:
+    if in_parts and options.scale == "auto":
         options = replace(options, scale="identity")  # a sample does not show the range of all outcomes
     scale_choice = _choose_scale(problem, options, train, rng)
     scales = OutcomeScales(scale_choice.scales)
-    gp, left_out = train(on_scale(problem, scales))
+    gp, left_out = train(on_scale(problem, scales), keeps_constant=_is_on_another_scale(scales))
     if residuals.choice.kind == "in-sample" and residuals.choice.rows == "fitted here" and len(used) > 1:
         # Residuals of a model that was fitted to two or three rows are those of a curve through these points.
         gp = gp.with_noise_of_at_least(np.var(scales.forward(problem.targets), axis=0, ddof=1))
@@ -183,16 +188,18 @@ class _Trainer:
     options: Options
     rng: np.random.Generator
 
-    def __call__(self, problem: Problem) -> TrainedGP:
+    def __call__(self, problem: Problem, *, keeps_constant: bool) -> TrainedGP:
         settings = training_settings(self.options, problem.features.shape[1], problem.y_pred.shape[1])
-        return self._fit(problem, settings, self.options.training.starts, guard=self.options.training.guard)
+        return self._fit(problem, settings, self.options.training.starts, self.options.training.guard, keeps_constant)
 
     def quickly(self, problem: Problem) -> TrainedGP:
         """Well enough to compare scales: exactly, from one start, with few iterations."""
         settings = Settings("exact", max_iter=min(SCALE_ITERATIONS, self.options.max_iter))
-        return self._fit(problem, settings, "rio", guard=False)
+        return self._fit(problem, settings, "rio")
 
-    def _fit(self, problem: Problem, settings: Settings, starts: str, *, guard: bool) -> TrainedGP:
+    def _fit(
+        self, problem: Problem, settings: Settings, starts: str, guard: bool = False, keeps_constant: bool = False
+    ) -> TrainedGP:
         options, training = self.options, self.options.training
         return fit_residual_gp(
             problem,
@@ -204,6 +211,7 @@ class _Trainer:
             prior=training.prior,
             noise=options.noise,
             guard=guard,
+            keeps_constant=keeps_constant,
             walk_options=_walk_options(options),
             rng=self.rng,
         )
@@ -225,7 +233,7 @@ def _choose_scale(problem: Problem, options: Options, train: _Trainer, rng: np.r
                 raise OptionError(
                     f"scale={options.scale!r} takes predictions within the range of outcomes, and the model has "
                     f"{len(outside)} others, {problem.y_pred[outside[0], output]:g} among them: use scale='auto' or "
-                    "'identity', or a model that predicts on that scale"
+                    "'identity', or a model whose predictions all are within it"
                 )
     return ScaleChoice(scales, ({},) * len(scales), (0.0,) * len(scales))
 
@@ -248,7 +256,7 @@ def _best_scale(
     others = candidates(y, problem.y_pred[:, 0] if problem.is_residual else y, bounds)
     if not others:
         return identity, {}, 0.0
-    log_density, outside = {}, 0.0
+    log_density, error, outside = {}, {}, 0.0
     for scale in (identity, *others):
         one = OutcomeScales((scale,))
         _, left_out = train.quickly(on_scale(problem, one))
@@ -256,19 +264,36 @@ def _best_scale(
         scores = ScaledNormal(len(y), 1.0) if shape is None else shape.scores[0]
         z, std = (left_out.of_rows(values)[:, 0] for values in (left_out.scores, left_out.std))
         log_density[scale.kind] = scores.logpdf(z) - np.log(std) + scale.log_slope(y)
+        mean, _ = moments(one, (scale.forward(y) - z * std)[:, None], std[:, None], _nodes(shape))
+        error[scale.kind] = float(np.average((y - mean[:, 0]) ** 2, weights=_weight_of_rows(left_out)))
         if scale is identity:
             centre = y - z * std
             ends = (centre + std * end for end in scores.ppf(np.array([0.025, 0.975])))
             lower, upper = others[0].lower, others[0].upper
             outside = float(np.mean(np.any([(end < lower) | (end > upper) for end in ends], axis=0)))
-    weight = left_out.weight if left_out.place is None else left_out.weight[left_out.place]
-    best, gains = chosen(others, identity, log_density, weight, outside)
+    accurate = [scale for scale in others if error[scale.kind] <= LARGEST_ERROR * error[identity.kind]]
+    if not accurate:
+        return identity, {}, outside
+    best, gains = chosen(accurate, identity, log_density, _weight_of_rows(left_out), outside)
     return best, gains, outside
 
 
+def _nodes(shape: Shape | None) -> Array:
+    """Scores of one output, (1, 1, k), over which means are taken."""
+    return normal_nodes()[0][None, None] if shape is None or shape.nodes is None else shape.nodes[None]
+
+
+def _weight_of_rows(left_out: LeftOut) -> Array:
+    return left_out.weight if left_out.place is None else left_out.weight[left_out.place]
+
+
 def _shape(left_out: LeftOut, options: Options, scales: OutcomeScales) -> Shape | None:
-    has_tails = any(scale.kind != "identity" for scale in scales.scales)
+    has_tails = _is_on_another_scale(scales)
     return fit_shape(left_out.scores, left_out.weight, options.distribution, normal_tails=has_tails)
+
+
+def _is_on_another_scale(scales: OutcomeScales) -> bool:
+    return any(scale.kind != "identity" for scale in scales.scales)
 
 
 def _leave_one_out(

@@ -111,9 +111,9 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         scikit-learn with an inverse is fitted to y. Intervals and quantiles are mapped back and stay in the range of
         outcomes; means, standard deviations and densities are those of outcomes. "auto" compares the scales on which
         all outcomes and predictions have their place by the density of left-out rows, and stays with "identity" unless
-        another is clearly better, or is no worse and intervals would leave the range of outcomes otherwise. Rows that
-        are read in parts stay with it too, unless ``bounds`` name the range. Predictions of new rows beyond the range
-        of a scale count as half as far from its bound as the nearest outcome in `fit`.
+        another is clearly better, or is better by a standard error and intervals would leave the range of outcomes
+        otherwise. Rows that are read in parts stay with it too. Predictions of new rows beyond the range of a scale
+        count as half as far from its bound as the nearest outcome in `fit`.
     bounds : pair or None
         The range of outcomes, ``(0, None)`` for prices, say. Intervals stay within; "log" and "sqrt" are taken of the
         distance from the one bound, "logit" is between both. None for no bounds: those scales are then of outcomes

@@ -211,7 +211,7 @@ class Summary:
                 for (name, words), share in zip(meanings, shares, strict=True)
             ),
             _words_on_trust(_of(self.trust, output), _of(self.trust_std, output)),
-            *_words_on_correction(float(_of(self.correction, output))),
+            *_words_on_correction(float(_of(self.correction, output)), has_constant=self._is_on_another_scale(output)),
         ]
 
     def _words_on_bands(self, output: int) -> list[str]:
@@ -219,6 +219,9 @@ class Summary:
         bands = [band for band in self.bands if band.output == output and self._stands_out(band)]
         lines = [f"Where the model errs most (over all rows predictions are {_how_wrong(bias, size)})"]
         return lines + [f"  {band}" for band in bands[:BANDS_SHOWN]] if bands else [*lines, "  nowhere in particular"]
+
+    def _is_on_another_scale(self, output: int) -> bool:
+        return self.scale is not None and self.scale.scales[output].kind != "identity"
 
     def _stands_out(self, band: Band) -> bool:
         """Whether the band is worth a sentence: corrections there are larger than elsewhere, and than chance allows."""
@@ -265,12 +268,13 @@ def _words_on_trust(trust: Any, std: Any) -> str:
     return f"Trust in the model's output: {trust:.2f} ± {std:.2f} (1 keeps it, 0 does without)."
 
 
-def _words_on_correction(share: float) -> list[str]:
+def _words_on_correction(share: float, *, has_constant: bool) -> list[str]:
     """Nothing where all of it is made."""
     if share == 1.0:
         return []
     if share == 0.0:
-        return ["Predictions are left as they are: rows that the GP was trained without do not support a correction."]
+        kept = "corrected by a constant on their scale only" if has_constant else "left as they are"
+        return [f"Predictions are {kept}: rows that the GP was trained without do not support more."]
     return [f"Corrections are shrunk to {percent(share)}: rows that the GP was trained without support no more."]
 
 

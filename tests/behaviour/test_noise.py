@@ -142,7 +142,7 @@ def test_scaling_the_outcomes_scales_the_noise(rng):
         .predict(X, y_pred=np.zeros(200), return_std=True)[1]
         for c in (1.0, 64.0)
     ]
-    np.testing.assert_allclose(64.0 * stds[0], stds[1], rtol=1e-4)
+    np.testing.assert_allclose(64.0 * stds[0], stds[1], rtol=5e-4)
 
 
 def test_noise_far_from_the_rows_is_within_what_was_seen(rng):

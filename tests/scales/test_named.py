@@ -63,9 +63,9 @@ def test_predictions_beyond_the_range_are_moved_to_its_end():
 @pytest.mark.parametrize(
     ("kind", "y", "bounds", "message"),
     [
-        ("log", [1.0, 0.0, -1.0], (-np.inf, np.inf), "strictly from 0 on, and y has 2 others, 0 in row 1"),
+        ("log", [1.0, 0.0, -1.0], (-np.inf, np.inf), "from 0 on, the ends excluded, and y has 2 others, 0 in row 1"),
         ("sqrt", [1.0, -1.0], (-np.inf, np.inf), "from 0 on, and y has 1 others"),
-        ("logit", [0.5, 1.0], (-np.inf, np.inf), "strictly between 0 and 1"),
+        ("logit", [0.5, 1.0], (-np.inf, np.inf), "between 0 and 1, the ends excluded"),
         ("logit", [0.5], (0.0, np.inf), "needs both bounds"),
         ("identity", [5.0], (-np.inf, 4.0), "up to 4"),
     ],

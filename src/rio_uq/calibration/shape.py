@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.special import ndtr
 
 from rio_uq._base.array import Array
 from rio_uq.calibration.calibration import Calibration
 from rio_uq.calibration.normal import ScaledNormal
-from rio_uq.calibration.scores import Density
+from rio_uq.calibration.scores import Density, normal_nodes
 from rio_uq.calibration.skewed import SkewedStudent
 from rio_uq.calibration.student import Student
 from rio_uq.calibration.tails import NormalTails
@@ -43,10 +44,14 @@ class Shape:
     gains : tuple of float
         For each output, how much likelier its distribution makes the left-out rows than a normal one: the difference of
         log likelihoods. Where the normal one was kept, that of the Student distribution, which was not enough.
+    nodes : (q, k) array or None
+        Quantiles of the scores themselves at the nodes of `rio_uq.calibration.scores.normal_nodes`, for outcomes on
+        another scale: means are taken over these, since an exponential makes too much of a tail that nobody has seen.
     """
 
     scores: tuple[Density, ...]
     gains: tuple[float, ...] = field(repr=False)
+    nodes: Array | None = field(default=None, repr=False)
 
     @property
     def is_normal(self) -> bool:
@@ -60,7 +65,7 @@ class Shape:
     def in_words(self, output: int) -> str:
         """A sentence on one output."""
         score, gain = self.scores[output], self.gains[output]
-        if score.is_normal:
+        if score.is_normal or (isinstance(score, Student) and gain <= STUDENT_EVIDENCE and len(score.heights) == 1):
             return f"a normal distribution: left-out rows show little evidence of heavier tails ({gain:+.1f} nats)"
         change = f"gains {gain:.1f} nats over" if gain > 0.0 else f"loses {-gain:.1f} nats to"
         return f"{score.in_words()}: on left-out rows it {change} a normal one"
@@ -90,7 +95,20 @@ def fit_shape(scores: Array, weight: Array, kind: str, *, normal_tails: bool = F
         NormalTails.of(shape, column) if normal_tails and not shape.is_normal else shape
         for (shape, _), column in zip(fits, scores[used].T, strict=True)
     ]
-    return Shape(tuple(shapes), tuple(gain for _, gain in fits))
+    nodes = _empirical_nodes(scores[used], weight[used]) if normal_tails and len(used) else None
+    return Shape(tuple(shapes), tuple(gain for _, gain in fits), nodes)
+
+
+def _empirical_nodes(scores: Array, weight: Array) -> Array:
+    """Quantiles (q, k) of scores (n, q), between the middles of the steps of their distribution function."""
+    probabilities = ndtr(normal_nodes()[0])
+    columns = []
+    for column in scores.T:
+        order = np.argsort(column, kind="stable")
+        ends = np.cumsum(weight[order]) / weight.sum()
+        middles = ends - 0.5 * weight[order] / weight.sum()
+        columns.append(np.interp(probabilities, middles, column[order]))
+    return np.stack(columns)
 
 
 def _fit_one(scores: Array, weight: Array, kind: str) -> tuple[Density, float]:

@@ -16,8 +16,8 @@ from scipy.special import ndtr, ndtri
 from rio_uq._base.array import Array
 from rio_uq.calibration.scores import Density, crps_by_quantiles, normal_nodes
 
-LEAST = 2.0
-"""Tails begin no nearer than this: a few rows do not show where the data end."""
+LEAST, MOST = 2.0, 30.0
+"""Tails begin no nearer than the first, since few rows do not show where the data end, nor farther than the second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,8 @@ class NormalTails:
 
     @classmethod
     def of(cls, inner: Density, scores: Array) -> Self:
-        return cls(inner, min(float(scores.min()), -LEAST), max(float(scores.max()), LEAST))
+        lowest, highest = np.clip([-scores.min(), scores.max()], LEAST, MOST)
+        return cls(inner, -float(lowest), float(highest))
 
     @property
     def n_rows(self) -> int:

@@ -33,7 +33,7 @@ FEWEST_ROWS = 4
 N_FOLDS, FEW_ROWS, MORE_FOLDS = 5, 200, 10
 """Folds, and of few rows more folds, for four fifths of them are clearly less than all."""
 
-NEUTRAL_ROWS = 600
+NEUTRAL_ROWS = 1000
 """Up to this many rows folds are trained from the start that has won; above, from the optimum of all rows on, which
 so few parameters can hardly have fitted to a fifth of so many rows."""
 
@@ -47,6 +47,10 @@ STANDARD_ERRORS, MORE_OF_FEW_ROWS = 2.0, 10.0
 
 WHOLE = 0.9
 """A factor above this is taken for one."""
+
+LEAST_LATENT = 0.3
+"""Latent standard deviations are shrunk to this share at most: that no correction is supported where rows are does not
+mean that none is needed far from them."""
 
 
 class FoldErrors(NamedTuple):
@@ -117,6 +121,11 @@ def errors_of_folds(kernel: Kernel, data: Observations, fold: NDArray[np.intp], 
     return FoldErrors(mean, latent)
 
 
+def latent_share(correction: Array) -> Array:
+    """The factor on latent standard deviations, from that on corrections."""
+    return np.maximum(correction, LEAST_LATENT)
+
+
 def supported_shares(residual: Array, mean: Array, weight: Array) -> Array:
     """The factor c of each output, (q,), from left-out residuals and corrections, (n, q), with weights (n,)."""
     return np.array([supported_share(r, m, weight) for r, m in zip(residual.T, mean.T, strict=True)])
@@ -124,16 +133,20 @@ def supported_shares(residual: Array, mean: Array, weight: Array) -> Array:
 
 def supported_share(residual: Array, mean: Array, weight: Array) -> float:
     """The factor c on corrections ``mean`` that left-out residuals support, all (n,): see the top of this module."""
-    weight = weight / weight[weight > 0.0].mean()
-    information = float(weight @ mean**2)
-    if information <= 0.0:
+    counted = weight > 0.0
+    n_rows, size = int(np.count_nonzero(counted)), float(np.abs(mean[counted]).max())
+    if size == 0.0:
         return 1.0
+    if n_rows < 2:
+        return 0.0
+    residual, mean, weight = residual / size, mean / size, weight / weight[counted].mean()
+    information = float(weight @ mean**2)
     best = float(weight @ (residual * mean)) / information
     if best <= 0.0:
         return 0.0
     error = residual - best * mean
-    robust = float(np.sum((weight * mean * error) ** 2)) / information**2
-    variance = max(robust, float(weight @ error**2) / float(weight.sum()) / information)
-    needed = STANDARD_ERRORS + MORE_OF_FEW_ROWS / np.count_nonzero(weight)
+    robust = float(np.sum((weight * mean * error / information) ** 2))
+    variance = max(robust, float(weight @ error**2) / n_rows / information) * n_rows / (n_rows - 1)
+    needed = STANDARD_ERRORS + MORE_OF_FEW_ROWS / n_rows
     share = best * (1.0 - (needed**2 * variance / best**2) ** 2)
     return 1.0 if share > WHOLE else max(share, 0.0)

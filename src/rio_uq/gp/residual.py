@@ -61,6 +61,8 @@ class ResidualGP:
         Scaled predictions over which the slope of the output part is taken.
     correction : (q,) array
         The share of the correction that left-out rows support, between 0 and 1.
+    constant : (q,) array
+        The constant part of the mean, in the units of the data.
     """
 
     posterior: Posterior
@@ -76,6 +78,7 @@ class ResidualGP:
     is_residual: bool
     slope_at: Array
     correction: Array
+    constant: Array
 
     @property
     def n_predictions(self) -> int:
@@ -154,28 +157,28 @@ class ResidualGP:
 
     def _corrected(self, mean: Array) -> Array:
         """The mean of the target from that in scaled units."""
-        return self.correction * (self.targets.offset + self.targets.scale * mean)
+        return self.constant + self.correction * self.targets.scale * mean
 
     @property
-    def constant(self) -> Array:
-        """The constant part of the mean, (q,)."""
-        return self.correction * self.targets.offset
+    def latent_unit(self) -> Array:
+        """What a latent standard deviation of one is in the units of the data, (q,)."""
+        return folds.latent_share(self.correction) * self.targets.scale
 
     def mean_and_variance(self, features: Array, y_pred: Array, n_jobs: int) -> tuple[Array, Array]:
         """Mean of the target and variance of its latent value at each row, both of shape (n, q)."""
         mean, variance = gp_posterior.predict(self.posterior, self._rows(features, y_pred), n_jobs=n_jobs)
-        return self._corrected(mean), (self.correction * self.targets.scale) ** 2 * variance
+        return self._corrected(mean), self.latent_unit**2 * variance
 
     def covariance(self, features: Array, y_pred: Array) -> Array:
         """Covariance of the latent target between rows, shape (q, n, n)."""
         matrices = gp_posterior.covariance(self.posterior, self._rows(features, y_pred))
-        return matrices * (self.correction * self.targets.scale)[:, None, None] ** 2
+        return matrices * self.latent_unit[:, None, None] ** 2
 
     def sample(self, features: Array, y_pred: Array, n_samples: int, rng: np.random.Generator) -> Array:
         """Joint draws of the latent target, shape (n, q, n_samples)."""
         draws = gp_posterior.sample(self.posterior, self._rows(features, y_pred), n_samples, rng)
-        unit = self.correction * self.targets.scale
-        return self.constant[:, None] + unit[:, None] * draws
+        mean = gp_posterior.predict_mean(self.posterior, self._rows(features, y_pred))
+        return self._corrected(mean)[:, :, None] + self.latent_unit[:, None] * (draws - mean[:, :, None])
 
     def part(self, name: str, features: Array, y_pred: Array, n_jobs: int) -> Array:
         """The part of the mean, less its offset, that comes from the "input" or the "output" kernel, (n, q)."""
@@ -253,6 +256,7 @@ def fit_residual_gp(
     walk_options: dict[str, Any],
     rng: np.random.Generator,
     guard: bool = False,
+    keeps_constant: bool = False,
 ) -> TrainedGP:
     """Scale, train from the starts, and put the result back into the units of the data.
 
@@ -272,6 +276,9 @@ def fit_residual_gp(
         How to walk over rows, see `rio_uq.gp.observations.Observations`.
     guard : bool
         Whether corrections are shrunk to what left-out rows support, see `rio_uq.gp.folds`.
+    keeps_constant : bool
+        Whether the constant part of corrections is not shrunk: on another scale than their own, predictions that are
+        right in the mean of outcomes are off by a constant.
     """
     inference = inference_for(settings, len(problem.features))
     place: NDArray[np.intp] | None = None
@@ -307,7 +314,7 @@ def fit_residual_gp(
         points.append(plain_gp_start(kernel, q, scales))
     points += random_starts(points[0], n_restarts, rng)
     density = weak_prior(kernel, q, scales) if prior == "weak" else Prior.flat(len(bounds))
-    constant = targets.offset / targets.scale
+    constant = 0.0 if keeps_constant else targets.offset / targets.scale
 
     learning = replace(data, weight=problem.learning_weight()) if inference.merges_copies else data
     trained = train(kernel, learning, points, bounds, settings, rng, density)
@@ -317,6 +324,7 @@ def fit_residual_gp(
         posterior = inference.posterior(kernel, theta, log_noise, inducing_points, data)
     left_out = posterior.leave_one_out(data)
     counts = _shape_weight(learning.weight, problem.held_out, len(rows))
+    own_folds = problem.fold if problem.fold is not None and np.ptp(problem.fold) > 0 else None
     errors: tuple[Array, Array] = left_out
     correction: Array = np.ones(q)
     if guard and len(rows) >= folds.FEWEST_ROWS:
@@ -325,14 +333,14 @@ def fit_residual_gp(
         if inference.trains_folds:
             optimum = np.concatenate([theta, log_noise])
             search = folds.FoldSearch(trained.start, optimum, bounds, density, settings.max_iter)
-            fold = folds.random_folds(len(rows)) if problem.fold is None else problem.fold
+            fold = folds.random_folds(len(rows)) if own_folds is None else own_folds
             expected, latent = folds.errors_of_folds(kernel, learning, fold, search)
         if problem.is_residual:
             correction = folds.supported_shares(constant + data.targets, constant + expected, counts)
         errors = _shrunk(data.targets - expected, latent, correction, constant + data.targets)
         posterior = with_noise_of(posterior, errors, counts, np.exp(bounds[-q:, 0]))
     kind = noise
-    if problem.fold is not None and not holds_between_folds(noise, posterior, learning, errors, d, problem.fold, rng):
+    if own_folds is not None and not holds_between_folds(noise, posterior, learning, errors, d, own_folds, rng):
         kind = "constant"
     posterior, noise_model, noise_variance = learn_noise(kind, posterior, learning, errors, d, problem.held_out, rng)
     gp = ResidualGP(
@@ -349,6 +357,7 @@ def fit_residual_gp(
         is_residual=problem.is_residual,
         slope_at=spread_out(rows[:, d:]),
         correction=correction,
+        constant=targets.offset if keeps_constant else correction * targets.offset,
     )
     response = noise_model.response(rows, data.targets)
     if response.precision is not None or not np.array_equal(response.targets, data.targets):
@@ -365,7 +374,7 @@ def _shrunk(residual: Array, latent: Array, correction: Array, target: Array) ->
     """Residuals and latent variances of left-out rows where only a share of the correction is made: the residual is
     that share of its own, and the rest of the target.
     """
-    return correction * residual + (1.0 - correction) * target, correction**2 * latent
+    return correction * residual + (1.0 - correction) * target, folds.latent_share(correction) ** 2 * latent
 
 
 def _shape_weight(weight: Array | None, held_out: Mask | None, n_rows: int) -> Array:

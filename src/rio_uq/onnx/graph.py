@@ -44,7 +44,7 @@ def predict(
     mean = graph.apply("Add", graph.apply("MatMul", cross, gp.posterior.weights * unit), gp.constant)
     if gp.is_residual:
         mean = graph.apply("Add", y_pred, mean)
-    variance = graph.apply("Mul", _latent_variance(graph, rows, cross, gp.posterior), unit[None] ** 2)
+    variance = graph.apply("Mul", _latent_variance(graph, rows, cross, gp.posterior), gp.latent_unit[None] ** 2)
     std = graph.apply("Sqrt", graph.apply("Add", variance, _noise(graph, rows, gp)))
     moments = mean, graph.apply("Mul", std, calibration.std_factor)
     if not fitted.scales.is_identity:

@@ -170,9 +170,9 @@ def named_scale(kind: str, y: Array, bounds: tuple[float, float] = (-np.inf, np.
     scale = NamedScale(kind, lower, upper)
     outside = np.flatnonzero(~scale.contains(y))
     if len(outside):
-        strictly = " strictly" if kind in ("log", "logit") else ""
+        strictly = ", the ends excluded," if kind in ("log", "logit") else ","
         raise ValueError(
-            f"scale={kind!r} takes outcomes{strictly} {scale.range_in_words()}, and y has {len(outside)} others, "
+            f"scale={kind!r} takes outcomes {scale.range_in_words()}{strictly} and y has {len(outside)} others, "
             f"{y[outside[0]]:g} in row {outside[0]} among them: use another scale, or bounds that hold all outcomes"
         )
     if kind == "identity":

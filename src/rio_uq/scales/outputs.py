@@ -42,8 +42,8 @@ class OutcomeScales:
                 of_output = f" of output {number}" if len(self.scales) > 1 else ""
                 raise ValueError(
                     f"y{of_output} has {len(outside)} outcomes that have no place on the scale of fit "
-                    f"({scale.in_words()}), {column[outside[0]]:g} in row {outside[0]} among them: leave them out, or "
-                    "fit again with another scale or other bounds"
+                    f"({scale.in_words()}), {column[outside[0]]:g} in row {outside[0]} among them: fit "
+                    "again with another scale or other bounds"
                 )
         return y
 

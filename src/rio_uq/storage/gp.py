@@ -40,7 +40,7 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
         scaling: Scaling = getattr(gp, name)
         put(f"gp/{name}", np.stack([scaling.offset, scaling.scale]))
     put("gp/slope_at", gp.slope_at)
-    put("gp/correction", gp.correction)
+    put("gp/correction", np.stack([gp.correction, gp.constant]))
     return {
         **({} if gp.n_predictions == gp.n_outputs else {"n_predictions": gp.n_predictions}),
         "posterior": _write_posterior("gp/posterior", gp.posterior, put),
@@ -71,6 +71,7 @@ def read_gp(
     if statistics is not None:
         posterior = replace(posterior, statistics=_read_statistics(statistics, arrays, *posterior.weights.shape))
     field = fields.optional_child("field")
+    correction, constant = _read_correction(arrays, scalings["targets"])
     gp = ResidualGP(
         posterior=posterior,
         noise_choice=fields.text("noise", tuple(NOISES)) if noise_choice is None else noise_choice,
@@ -84,7 +85,8 @@ def read_gp(
         message=fields.text("message"),
         is_residual=fields.flag("is_residual"),
         slope_at=arrays.floats("gp/slope_at", None, n_predictions),
-        correction=_read_correction(arrays, n_outputs),
+        correction=correction,
+        constant=constant,
     )
     if gp.is_residual and n_predictions != n_outputs:
         fields.fail("has to be the number of outputs where targets are residuals", "n_predictions")
@@ -92,14 +94,14 @@ def read_gp(
     return gp
 
 
-def _read_correction(arrays: Arrays, n_outputs: int) -> Array:
-    """All of it in files of format 1, which do not say."""
+def _read_correction(arrays: Arrays, targets: Scaling) -> tuple[Array, Array]:
+    """The share of corrections and their constant part: all of it in files of format 1, which do not say."""
     if member("gp/correction") not in arrays.left:
-        return np.ones(n_outputs)
-    correction = arrays.floats("gp/correction", n_outputs)
+        return np.ones_like(targets.offset), targets.offset
+    correction, constant = arrays.floats("gp/correction", 2, len(targets.offset))
     if not ((correction >= 0.0) & (correction <= 1.0)).all():
         arrays.fail("gp/correction", "shares have to be between 0 and 1")
-    return correction
+    return correction, constant
 
 
 def _limit(scaling: Scaling) -> float | None:

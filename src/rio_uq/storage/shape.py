@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from rio_uq._base.array import Array
 from rio_uq.calibration.normal import ScaledNormal
-from rio_uq.calibration.scores import Density
+from rio_uq.calibration.scores import Density, normal_nodes
 from rio_uq.calibration.shape import Shape
 from rio_uq.calibration.skewed import SkewedStudent
 from rio_uq.calibration.student import Student
@@ -20,7 +21,8 @@ MOST_BINS = 1000
 def write_shape(shape: Shape) -> dict[str, Any]:
     """A distribution for each output, with how much likelier it makes left-out rows than a normal one."""
     outputs = zip(shape.scores, shape.gains, strict=True)
-    return {"outputs": [{**_write_density(score), "gain": float(gain)} for score, gain in outputs]}
+    nodes = {} if shape.nodes is None else {"nodes": shape.nodes.tolist()}
+    return {"outputs": [{**_write_density(score), "gain": float(gain)} for score, gain in outputs], **nodes}
 
 
 def _write_density(score: Density) -> dict[str, Any]:
@@ -43,8 +45,21 @@ def read_shape(fields: Fields, n_outputs: int) -> Shape:
         gains.append(output.number("gain"))
         scores.append(_read_density(output))
         output.finish()
+    nodes = _read_nodes(fields, n_outputs) if "nodes" in fields.left else None
     fields.finish()
-    return Shape(tuple(scores), tuple(gains))
+    return Shape(tuple(scores), tuple(gains), nodes)
+
+
+def _read_nodes(fields: Fields, n_outputs: int) -> Array:
+    columns, n_nodes = fields.items("nodes"), len(normal_nodes()[0])
+    is_table = len(columns) == n_outputs and all(isinstance(column, list) for column in columns)
+    if not is_table or not all(len(column) == n_nodes and all(map(_is_number, column)) for column in columns):
+        fields.fail(f"has to be a list of {n_nodes} numbers for each output", "nodes")
+    return np.array(columns, dtype=float)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float) and bool(np.isfinite(value))
 
 
 def _read_density(fields: Fields) -> Density:

@@ -35,6 +35,9 @@ LOG_VARIANCE_RANGE = (0.25, 4.0)
 larger, and should not be taken for a dependence on the row."""
 
 SCORING_STEPS = 6
+SMALLEST_SQUARE = 1e-3
+"""Of the mean: a residual that happens to be zero, as with rounded outcomes, is no evidence of vanishing noise."""
+
 LARGEST_SQUARE, FURTHEST_STEP = 30.0, 2.0
 """Against outliers: squared residuals count for at most so many times their variance in scoring (of normal noise hardly
 any is larger), and scoring leaves the range that g has by the logarithms by at most so much."""
@@ -128,7 +131,7 @@ def _fit_field(
         exp(g) at each row, without that row.
     """
     q = residual.shape[1]
-    squares = np.maximum(residual**2, 1e-12)
+    squares = np.maximum(residual**2, SMALLEST_SQUARE * float(np.mean(residual**2)) + 1e-300)
     logs = (np.log(squares / (1.0 + latent)) - MEAN_LOG_CHI2).mean(axis=1)
     offset = float(np.average(logs, weights=data.weight))
     problem = replace(data, targets=(logs - offset)[:, None], precision=None)
@@ -160,14 +163,14 @@ def _fit_field(
     low, high = float(first.min()) - FURTHEST_STEP, float(first.max()) + FURTHEST_STEP
     high = min(high, float(np.log(squares.max())) - offset)  # no noise is larger than the largest residual
     field = Varying(posterior, offset, max(float(g.min()), low), max(low, min(float(g.max()), high)))
-    if not _makes_likelier(field, data, residual, latent):
-        return None
     without_row = step.targets - posterior.leave_one_out(step)[0]
-    return field, np.exp(offset + np.clip(without_row[:, 0], field.lowest, field.highest))
+    left_out = np.exp(offset + np.clip(without_row[:, 0], field.lowest, field.highest))
+    return (field, left_out) if _makes_likelier(left_out, data, residual, latent) else None
 
 
-def _makes_likelier(field: Varying, data: Observations, residual: Array, latent: Array) -> bool:
-    """Whether left-out residuals are likelier with noise that varies than with constant noise.
+def _makes_likelier(factor: Array, data: Observations, residual: Array, latent: Array) -> bool:
+    """Whether left-out residuals are likelier with noise that varies, as learnt without the row, than with constant
+    noise.
 
     The logarithms of residuals, by which the field was learnt, hardly see heavy tails, and a normal distribution has to
     cover them: where noise is far from normal, the field may be too small everywhere.
@@ -175,7 +178,7 @@ def _makes_likelier(field: Varying, data: Observations, residual: Array, latent:
     weight = np.repeat(np.ones(len(data)) if data.weight is None else data.weight, residual.shape[1])
     squares, latent = residual.ravel() ** 2, latent.ravel()
     constant = latent + likeliest_variance(residual.ravel(), latent, weight)
-    varying = latent + np.repeat(field.factor(data.rows, data.n_jobs), residual.shape[1])
+    varying = latent + np.repeat(factor, residual.shape[1])
     losses = [float(weight @ (np.log(variance) + squares / variance)) for variance in (constant, varying)]
     return losses[1] < losses[0]
 
