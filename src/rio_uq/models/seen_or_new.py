@@ -28,6 +28,10 @@ SAME = 1e-5
 LARGEST = 4.0
 """Logarithms of ratios are cut off here."""
 
+CLEAR, SOME = 2.0, 0.1
+"""Where out-of-fold residuals are larger than in-fold ones by the first factor, rows are told apart so well that an
+estimated share of seen rows above the second is one."""
+
 SEEN = {"constant": -0.83, "same": -2.16, "agree": -2.47, "lean": -2.21, "near": 1.35}
 NEW = {
     "constant": 0.49,
@@ -99,7 +103,7 @@ def judge(
     if not is_other and _rms(own - full) <= SAME * clones.unit:
         return Verdict("seen", memorised, worse, scores)
     rows = "seen" if scores["seen"] > 0.0 else "new" if scores["new"] > 0.0 else "mixed"
-    if is_other and rows == "seen":
+    if (is_other and rows == "seen") or (rows == "new" and memorised > CLEAR and scores["share"] > SOME):
         rows = "mixed"
     if memorised < MATTERS and rows != "seen":
         rows = "either"
