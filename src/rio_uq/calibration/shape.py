@@ -45,7 +45,7 @@ class Shape:
         For each output, how much likelier its distribution makes the left-out rows than a normal one: the difference of
         log likelihoods. Where the normal one was kept, that of the Student distribution, which was not enough.
     nodes : (q, k) array or None
-        Quantiles of the scores themselves at the nodes of `rio_uq.calibration.scores.normal_nodes`, for outcomes on
+        Quantiles of the scores themselves at the nodes over which moments are taken, for outcomes on
         another scale: means are taken over these, since an exponential makes too much of a tail that nobody has seen.
     """
 
