@@ -83,7 +83,7 @@ class LeaveOneOut(NamedTuple):
         How much each row says of rows to come: its ``sample_weight``, and 0 for rows that the model has seen where
         others are held out.
     z_by_fold : array
-        The same by a GP that was trained on the other ones of five folds, hyperparameters included, where inference is
+        The same by a GP that was trained without the fold of the row, hyperparameters included, where inference is
         exact and `Training.guard` is on; equal to ``z`` elsewhere.
     """
 
@@ -267,6 +267,9 @@ class Fitted:
         self, inputs: Inputs, n_jobs: int, *, include_noise: bool = True
     ) -> tuple[Array, Array]:
         """Corrected predictions and the standard deviations of outcomes, after calibration, both (n, q)."""
+        if self.scales.is_identity:  # the mean does not depend on the spread
+            centre, spread = self.mean_and_std(inputs, n_jobs, include_noise=include_noise)
+            return centre, self.std_factor(inputs) * spread
         centre, spread = self.mean_and_std(inputs, n_jobs)
         mean, std = self._moments(centre, spread, self._members(inputs))
         if not include_noise:
