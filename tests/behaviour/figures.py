@@ -70,10 +70,10 @@ def figures() -> dict[str, dict[str, Any]]:
         y = y[: len(X)]
         model = Ridge().fit(X, y)
         for option, parameters in OPTIONS.items():
-            settings = {"residuals": "in-sample", "distribution": "normal", "random_state": 0, "max_iter": 12}
+            settings = {"residuals": "in-sample", "distribution": "normal", "random_state": 0, "max_iter": 5}
             rio = RIORegressor(model, **{**settings, **parameters})
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # twelve iterations do not converge
+                warnings.simplefilter("ignore")  # five iterations do not converge
                 rio.fit(X, y)
             table[f"{name}, {option}"] = answers(rio, new)
             if option in ("default", "sparse"):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rio_uq.gp.folds import FoldSearch, errors_of_folds, random_folds, supported_share
+from rio_uq.gp.folds import FoldSearch, gain_of_all_rows, predict_folds, random_folds, supported_share
 from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.priors import Prior
@@ -29,9 +29,9 @@ def data_of(rng, n=40):
 @pytest.mark.parametrize("row", [0, 17])
 def test_what_is_expected_of_a_row_does_not_depend_on_its_outcome(rng, row):
     data = data_of(rng)
-    before = errors_of_folds(KERNEL, data, random_folds(len(data)), HOW)
+    before = predict_folds(KERNEL, data, random_folds(len(data)), HOW)
     data.targets[row] += 5.0
-    after = errors_of_folds(KERNEL, data, random_folds(len(data)), HOW)
+    after = predict_folds(KERNEL, data, random_folds(len(data)), HOW)
     assert after.mean[row] == before.mean[row]
     assert after.latent[row] == before.latent[row]
     assert (after.mean != before.mean).any()
@@ -39,9 +39,38 @@ def test_what_is_expected_of_a_row_does_not_depend_on_its_outcome(rng, row):
 
 def test_folds_predict_what_can_be_predicted(rng):
     data = data_of(rng, 150)
-    errors = errors_of_folds(KERNEL, data, random_folds(len(data)), HOW)
+    errors = predict_folds(KERNEL, data, random_folds(len(data)), HOW)
     assert np.mean((data.targets - errors.mean) ** 2) < 0.1 * np.var(data.targets)
     assert (errors.latent > 0.0).all()
+
+
+def test_at_the_optimum_of_all_rows_folds_are_predicted_as_by_hand(rng):
+    data, fold = data_of(rng), random_folds(40)
+    at_optimum = predict_folds(KERNEL, data, fold, HOW).mean_at_optimum
+    inside, outside = fold != 0, fold == 0
+    offset = data.targets[inside].mean()
+    matrix = KERNEL.matrix(HOW.optimum[:-1], data.rows, data.rows)
+    weights = np.linalg.solve(matrix[np.ix_(inside, inside)] + np.eye(inside.sum()), data.targets[inside] - offset)
+    np.testing.assert_allclose(at_optimum[outside], offset + matrix[np.ix_(outside, inside)] @ weights)
+
+
+def test_the_likelier_of_two_optima_counts(rng):
+    """From a start at which the GP is all noise, the optimum is not found within a few iterations."""
+    data, fold = data_of(rng, 60), random_folds(60)
+    optimum = np.array([0.0, -0.5, -5.0, 0.0, -4.0])[:N_PARAMETERS]
+    lost = HOW._replace(start=np.full(N_PARAMETERS, 5.0), optimum=np.full(N_PARAMETERS, 5.0), max_iter=1)
+    errors = [
+        np.mean((data.targets - predict_folds(KERNEL, data, fold, how).mean) ** 2)
+        for how in (lost, lost._replace(optimum=optimum))
+    ]
+    assert errors[1] < 0.5 * errors[0]
+
+
+def test_the_gain_of_all_rows(rng):
+    errors = rng.normal(size=(100, 2))
+    np.testing.assert_allclose(gain_of_all_rows([1.0, 0.9] * errors, errors, np.ones(100)), [1.0, 0.9])
+    np.testing.assert_allclose(gain_of_all_rows([3.0, 0.1] * errors, errors, np.ones(100)), [1.0, 0.75])
+    np.testing.assert_array_equal(gain_of_all_rows(errors, np.zeros((100, 2)), np.ones(100)), 1.0)
 
 
 def test_shares(rng):
@@ -77,8 +106,8 @@ def test_shares_do_not_depend_on_units(unit, seed):
 def test_rows_of_one_fold_are_left_out_together(rng):
     data = data_of(rng)
     fold = np.repeat(np.arange(4), 10)
-    before = errors_of_folds(KERNEL, data, fold, HOW).mean
+    before = predict_folds(KERNEL, data, fold, HOW).mean
     data.targets[5] += 5.0
-    after = errors_of_folds(KERNEL, data, fold, HOW).mean
+    after = predict_folds(KERNEL, data, fold, HOW).mean
     np.testing.assert_array_equal(after[:10], before[:10])
     assert (after[10:] != before[10:]).all()

@@ -154,6 +154,13 @@ def test_noise_that_depends_on_the_row(rng):
     assert std.max() > 5.0 * std.min()
 
 
+def test_noise_that_grows_with_the_prediction(rng):
+    X, y_pred = rng.uniform(size=(200, 1)), rng.uniform(1.0, 10.0, size=200)
+    rio = fitted(X, y_pred * (1.0 + 0.2 * rng.normal(size=200)), y_pred, noise="io", tol=1e-3, scale="identity")
+    assert not rio.fitted_.gp.growth.is_none
+    assert_agree(rio, X[:5], np.array([1.0, 10.0, 20.0, 100.0, 1e4]))
+
+
 @pytest.mark.parametrize("features", [["c", "a"], [2, 0], [True, False, True]])
 def test_columns_are_chosen_in_the_graph(features):
     X, y, y_pred, rng = problem(0, 1, d=3)

@@ -112,6 +112,15 @@ def test_parameters_are_kept(data, path):
     np.testing.assert_array_equal(other.predict(data[0]), rio.predict(data[0]))
 
 
+def test_noise_that_grows_with_the_prediction(rng, path):
+    X, y_pred = rng.uniform(size=(200, 1)), rng.uniform(1.0, 10.0, size=200)
+    rio = RIORegressor(random_state=0, max_iter=30, tol=1e-2, scale="identity")
+    rio.fit(X, y_pred * (1.0 + 0.2 * rng.normal(size=200)), y_pred=y_pred, held_out=True)
+    assert not rio.fitted_.gp.growth.is_none
+    rio.save(path)
+    assert_same(rio, rio_uq.load(path), X[:3], y_pred=np.array([1.0, 20.0, 1e4]))
+
+
 def test_varying_noise_and_several_outputs(rng, path):
     X = rng.uniform(size=(120, 1))
     y = np.hstack([X, -X]) + np.where(X > 0.5, 1.0, 0.01) * rng.normal(size=(120, 2))

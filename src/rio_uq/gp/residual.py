@@ -17,6 +17,7 @@ from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.noise import holds_between_folds, learn_noise
 from rio_uq.gp.noise.constant import with_noise_of
 from rio_uq.gp.noise.contract import Noise
+from rio_uq.gp.noise.growth import Growth, fit_growth
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.priors import Prior, weak_prior
@@ -63,6 +64,8 @@ class ResidualGP:
         The share of the correction that left-out rows support, between 0 and 1.
     constant : (q,) array
         The constant part of the mean, in the units of the data.
+    growth : Growth
+        Of noise beyond the largest predictions.
     """
 
     posterior: Posterior
@@ -79,6 +82,7 @@ class ResidualGP:
     slope_at: Array
     correction: Array
     constant: Array
+    growth: Growth
 
     @property
     def n_predictions(self) -> int:
@@ -145,7 +149,8 @@ class ResidualGP:
 
     def noise_at(self, features: Array, y_pred: Array, n_jobs: int) -> Array:
         """Noise variance at each row, shape (n, q)."""
-        return self.noise.variance(self._rows(features, y_pred), self.noise_variance, n_jobs)
+        variance = self.noise.variance(self._rows(features, y_pred), self.noise_variance, n_jobs)
+        return variance if self.growth.is_none else variance * self.growth.factor(y_pred)
 
     def _rows(self, features: Array, y_pred: Array) -> Array:
         return np.hstack([self.inputs.apply(features), self.outputs.apply(y_pred)])
@@ -328,21 +333,28 @@ def fit_residual_gp(
     errors: tuple[Array, Array] = left_out
     correction: Array = np.ones(q)
     if guard and len(rows) >= folds.FEWEST_ROWS:
+        by_fold = None
         expected: Array = data.targets - left_out[0]
-        latent = left_out[1]
         if inference.trains_folds:
             optimum = np.concatenate([theta, log_noise])
             search = folds.FoldSearch(trained.start, optimum, bounds, density, settings.max_iter)
             fold = folds.random_folds(len(rows)) if own_folds is None else own_folds
-            expected, latent = folds.errors_of_folds(kernel, learning, fold, search)
+            by_fold = folds.predict_folds(kernel, learning, fold, search)
+            expected = by_fold.mean
         if problem.is_residual:
             correction = folds.supported_shares(constant + data.targets, constant + expected, counts)
-        errors = _shrunk(data.targets - expected, latent, correction, constant + data.targets)
+        total = constant + data.targets
+        errors = _shrunk(*left_out, correction, total)
+        if by_fold is not None:
+            errors = _of_folds(errors, by_fold, data.targets, correction, total, counts, is_own=own_folds is not None)
         posterior = with_noise_of(posterior, errors, counts, np.exp(bounds[-q:, 0]))
     kind = noise
     if own_folds is not None and not holds_between_folds(noise, posterior, learning, errors, d, own_folds, rng):
         kind = "constant"
     posterior, noise_model, noise_variance = learn_noise(kind, posterior, learning, errors, d, problem.held_out, rng)
+    growth = Growth.none(q)
+    if noise_model.varies and problem.is_residual and not keeps_constant:
+        growth = fit_growth(y_pred, errors[0], counts)
     gp = ResidualGP(
         posterior=posterior,
         noise=noise_model,
@@ -358,6 +370,7 @@ def fit_residual_gp(
         slope_at=spread_out(rows[:, d:]),
         correction=correction,
         constant=targets.offset if keeps_constant else correction * targets.offset,
+        growth=growth,
     )
     response = noise_model.response(rows, data.targets)
     if response.precision is not None or not np.array_equal(response.targets, data.targets):
@@ -375,6 +388,28 @@ def _shrunk(residual: Array, latent: Array, correction: Array, target: Array) ->
     that share of its own, and the rest of the target.
     """
     return correction * residual + (1.0 - correction) * target, folds.latent_share(correction) ** 2 * latent
+
+
+def _of_folds(
+    left_out: tuple[Array, Array],
+    by_fold: folds.FoldPredictions,
+    targets: Array,
+    correction: Array,
+    total: Array,
+    counts: Array,
+    *,
+    is_own: bool,
+) -> tuple[Array, Array]:
+    """Errors of folds as they would be with all other rows, beside the latent variances of the GP that predicts; for
+    folds of the user's own, which keep rows apart that belong together, errors and variances as they are.
+    """
+    residual, latent = _shrunk(targets - by_fold.mean, by_fold.latent, correction, total)
+    if is_own:
+        return residual, latent
+    if len(targets) <= folds.FEW_ROWS:  # ten folds, each without a tenth of the rows
+        return residual, left_out[1]
+    at_optimum, _ = _shrunk(targets - by_fold.mean_at_optimum, by_fold.latent, correction, total)
+    return folds.gain_of_all_rows(left_out[0], at_optimum, counts) * residual, left_out[1]
 
 
 def _shape_weight(weight: Array | None, held_out: Mask | None, n_rows: int) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 from rio_uq.fitted import Fitted
 from rio_uq.gp.kernels.terms import Term
 from rio_uq.gp.noise.constant import Constant
+from rio_uq.gp.noise.growth import LARGEST
 from rio_uq.gp.noise.varying import Varying
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.residual import ResidualGP
@@ -45,7 +46,7 @@ def predict(
     if gp.is_residual:
         mean = graph.apply("Add", y_pred, mean)
     variance = graph.apply("Mul", _latent_variance(graph, rows, cross, gp.posterior), gp.latent_unit[None] ** 2)
-    std = graph.apply("Sqrt", graph.apply("Add", variance, _noise(graph, rows, gp)))
+    std = graph.apply("Sqrt", graph.apply("Add", variance, _noise(graph, rows, y_pred, gp)))
     moments = mean, graph.apply("Mul", std, calibration.std_factor)
     if not fitted.scales.is_identity:
         own = on_scale.moments(mean, std, fitted.uncalibrated().nodes)
@@ -162,7 +163,7 @@ def _diagonal(graph: Graph, rows: str, posterior: Posterior) -> str:
     return total
 
 
-def _noise(graph: Graph, rows: str, gp: ResidualGP) -> str:
+def _noise(graph: Graph, rows: str, y_pred: str, gp: ResidualGP) -> str:
     """Noise variances, (1, q) or (n, q)."""
     if type(gp.noise) is Constant:
         return graph.constant(gp.noise_variance[None])
@@ -172,4 +173,9 @@ def _noise(graph: Graph, rows: str, gp: ResidualGP) -> str:
     g = graph.apply("MatMul", _cross(graph, rows, posterior), np.asarray(posterior.weights, dtype=float))
     within = graph.apply("Min", graph.apply("Max", g, gp.noise.lowest), gp.noise.highest)
     factor = graph.apply("Exp", graph.apply("Add", within, gp.noise.offset))
-    return graph.apply("Mul", factor, gp.noise_variance[None])
+    variance = graph.apply("Mul", factor, gp.noise_variance[None])
+    if gp.growth.is_none:
+        return variance
+    beyond = graph.apply("Max", graph.apply("Div", graph.apply("Abs", y_pred), gp.growth.reach[None]), 1.0)
+    growth = graph.apply("Min", graph.apply("Pow", beyond, gp.growth.slope[None]), LARGEST)
+    return graph.apply("Mul", variance, growth)

@@ -23,6 +23,7 @@ from rio_uq.gp.kernels.terms import FAMILIES, Term
 from rio_uq.gp.noise import NOISES
 from rio_uq.gp.noise.constant import Constant
 from rio_uq.gp.noise.contract import Noise
+from rio_uq.gp.noise.growth import Growth
 from rio_uq.gp.noise.varying import Varying
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.residual import ResidualGP
@@ -41,6 +42,8 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
         put(f"gp/{name}", np.stack([scaling.offset, scaling.scale]))
     put("gp/slope_at", gp.slope_at)
     put("gp/correction", np.stack([gp.correction, gp.constant]))
+    if not gp.growth.is_none:
+        put("gp/growth", np.stack([gp.growth.slope, gp.growth.reach]))
     return {
         **({} if gp.n_predictions == gp.n_outputs else {"n_predictions": gp.n_predictions}),
         "posterior": _write_posterior("gp/posterior", gp.posterior, put),
@@ -87,6 +90,7 @@ def read_gp(
         slope_at=arrays.floats("gp/slope_at", None, n_predictions),
         correction=correction,
         constant=constant,
+        growth=_read_growth(arrays, n_outputs),
     )
     if gp.is_residual and n_predictions != n_outputs:
         fields.fail("has to be the number of outputs where targets are residuals", "n_predictions")
@@ -102,6 +106,15 @@ def _read_correction(arrays: Arrays, targets: Scaling) -> tuple[Array, Array]:
     if not ((correction >= 0.0) & (correction <= 1.0)).all():
         arrays.fail("gp/correction", "shares have to be between 0 and 1")
     return correction, constant
+
+
+def _read_growth(arrays: Arrays, n_outputs: int) -> Growth:
+    if member("gp/growth") not in arrays.left:
+        return Growth.none(n_outputs)
+    slope, reach = arrays.floats("gp/growth", 2, n_outputs)
+    if not ((slope >= 0.0) & (reach > 0.0)).all():
+        arrays.fail("gp/growth", "slopes have to be zero or more, and reaches more than zero")
+    return Growth(slope, reach)
 
 
 def _limit(scaling: Scaling) -> float | None:
