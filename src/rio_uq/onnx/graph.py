@@ -17,7 +17,9 @@ import numpy as np
 from rio_uq.fitted import Fitted
 from rio_uq.gp.kernels.terms import Term
 from rio_uq.gp.noise.constant import Constant
+from rio_uq.gp.noise.contract import Noise
 from rio_uq.gp.noise.growth import LARGEST
+from rio_uq.gp.noise.several import Several
 from rio_uq.gp.noise.varying import Varying
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.residual import ResidualGP
@@ -165,17 +167,27 @@ def _diagonal(graph: Graph, rows: str, posterior: Posterior) -> str:
 
 def _noise(graph: Graph, rows: str, y_pred: str, gp: ResidualGP) -> str:
     """Noise variances, (1, q) or (n, q)."""
-    if type(gp.noise) is Constant:
-        return graph.constant(gp.noise_variance[None])
-    if type(gp.noise) is not Varying:
-        raise TypeError(f"noise of class {type(gp.noise).__name__} cannot be exported: its nodes belong in {__name__}")
-    posterior = gp.noise.posterior
-    g = graph.apply("MatMul", _cross(graph, rows, posterior), np.asarray(posterior.weights, dtype=float))
-    within = graph.apply("Min", graph.apply("Max", g, gp.noise.lowest), gp.noise.highest)
-    factor = graph.apply("Exp", graph.apply("Add", within, gp.noise.offset))
+    if type(gp.noise) is Several:
+        factors = [_noise_factor(graph, rows, noise) for noise in gp.noise.models]
+        ones = graph.apply("Add", graph.apply("Mul", graph.row_sums(rows), 0.0), 1.0)
+        factor = graph.apply("Concat", *(graph.apply("Mul", ones, one) for one in factors), axis=1)
+    else:
+        factor = _noise_factor(graph, rows, gp.noise)
     variance = graph.apply("Mul", factor, gp.noise_variance[None])
     if gp.growth.is_none:
         return variance
     beyond = graph.apply("Max", graph.apply("Div", graph.apply("Abs", y_pred), gp.growth.reach[None]), 1.0)
     growth = graph.apply("Min", graph.apply("Pow", beyond, gp.growth.slope[None]), LARGEST)
     return graph.apply("Mul", variance, growth)
+
+
+def _noise_factor(graph: Graph, rows: str, noise: Noise) -> str:
+    """On the noise variance of a typical row, (1, 1) or (n, 1)."""
+    if type(noise) is Constant:
+        return graph.constant(np.ones((1, 1)))
+    if type(noise) is not Varying:
+        raise TypeError(f"noise of class {type(noise).__name__} cannot be exported: its nodes belong in {__name__}")
+    posterior = noise.posterior
+    g = graph.apply("MatMul", _cross(graph, rows, posterior), np.asarray(posterior.weights, dtype=float))
+    within = graph.apply("Min", graph.apply("Max", g, noise.lowest), noise.highest)
+    return graph.apply("Exp", graph.apply("Add", within, noise.offset))

@@ -70,6 +70,12 @@ class Fields:
     def children(self, key: str) -> list[Fields]:
         return [Fields(self.archive, value, f"{self.where}.{key}[{i}]") for i, value in enumerate(self.items(key))]
 
+    def optional_children(self, key: str) -> list[Fields | None]:
+        return [
+            None if value is None else Fields(self.archive, value, f"{self.where}.{key}[{i}]")
+            for i, value in enumerate(self.items(key))
+        ]
+
     def items(self, key: str) -> list[Any]:
         value = self.take(key)
         if not isinstance(value, list):

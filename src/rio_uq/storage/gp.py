@@ -24,6 +24,7 @@ from rio_uq.gp.noise import NOISES
 from rio_uq.gp.noise.constant import Constant
 from rio_uq.gp.noise.contract import Noise
 from rio_uq.gp.noise.growth import Growth
+from rio_uq.gp.noise.several import Several
 from rio_uq.gp.noise.varying import Varying
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.residual import ResidualGP
@@ -73,12 +74,12 @@ def read_gp(
     statistics = fields.optional_child("evidence")
     if statistics is not None:
         posterior = replace(posterior, statistics=_read_statistics(statistics, arrays, *posterior.weights.shape))
-    field = fields.optional_child("field")
+    noise = _read_noise(fields.optional_child("field"), arrays, n_columns, n_outputs)
     correction, constant = _read_correction(arrays, scalings["targets"])
     gp = ResidualGP(
         posterior=posterior,
         noise_choice=fields.text("noise", tuple(NOISES)) if noise_choice is None else noise_choice,
-        noise=Constant() if field is None else _read_varying(field, arrays, n_columns),
+        noise=noise,
         inputs=scalings["inputs"],
         outputs=scalings["outputs"],
         targets=scalings["targets"],
@@ -130,26 +131,46 @@ def _read_scaling(name: str, size: int, limits: Fields, arrays: Arrays) -> Scali
     return Scaling(offset, scale, limit)
 
 
-def _write_noise(noise: Noise, put: Put) -> dict[str, Any] | None:
+def _write_noise(noise: Noise, put: Put, prefix: str = "gp/field") -> dict[str, Any] | None:
     """None for constant noise, of which there is nothing to be said; its variance is in the posterior."""
     if type(noise) is Constant:
         return None
     if type(noise) is Varying:
-        return _write_varying(noise, put)
+        return _write_varying(noise, put, prefix)
+    if type(noise) is Several:
+        return {"outputs": [_write_noise(one, put, f"{prefix}/{n}") for n, one in enumerate(noise.models)]}
     raise TypeError(f"noise of class {type(noise).__name__} has no form in a file: write one in {__name__}")
 
 
-def _write_varying(field: Varying, put: Put) -> dict[str, Any]:
+def _read_noise(fields: Fields | None, arrays: Arrays, n_columns: int, n_outputs: int) -> Noise:
+    """In files of earlier versions several outputs share one field."""
+    if fields is None:
+        return Constant()
+    if "outputs" not in fields.left:
+        return _read_varying(fields, arrays, n_columns)
+    outputs = fields.optional_children("outputs")
+    if len(outputs) != n_outputs:
+        fields.fail(f"has to have an entry for each of the {n_outputs} outputs", "outputs")
+    fields.finish()
+    return Several(
+        tuple(
+            Constant() if one is None else _read_varying(one, arrays, n_columns, f"gp/field/{n}")
+            for n, one in enumerate(outputs)
+        )
+    )
+
+
+def _write_varying(field: Varying, put: Put, prefix: str) -> dict[str, Any]:
     return {
-        "posterior": _write_posterior("gp/field", field.posterior, put),
+        "posterior": _write_posterior(prefix, field.posterior, put),
         "offset": float(field.offset),
         "lowest": float(field.lowest),
         "highest": float(field.highest),
     }
 
 
-def _read_varying(fields: Fields, arrays: Arrays, n_columns: int) -> Varying:
-    posterior = _read_posterior("gp/field", fields.child("posterior"), arrays, n_columns, 1)
+def _read_varying(fields: Fields, arrays: Arrays, n_columns: int, prefix: str = "gp/field") -> Varying:
+    posterior = _read_posterior(prefix, fields.child("posterior"), arrays, n_columns, 1)
     field = Varying(posterior, *(fields.number(name) for name in ("offset", "lowest", "highest")))
     fields.finish()
     return field

@@ -75,3 +75,17 @@ def test_varying_noise_at_a_row_follows_that_row_less_if_it_is_left_out(rng):
         np.cov(np.log(variance / scale**2).T, (squares - 2 * np.log(scale)).T)[0, 1] for variance in (inside, left_out)
     )
     assert unseen < seen
+
+
+def test_each_output_has_noise_of_its_own(rng):
+    rows = rng.uniform(-1.0, 1.0, size=(300, 2))
+    scale = np.column_stack([0.3 * np.exp(1.2 * rows[:, 0]), np.full(300, 0.3)])
+    data = Observations(rows, scale * rng.normal(size=(300, 2)))
+    posterior = exact.posterior(io_kernel(1, 1, ard=True), np.zeros(4), np.log([0.09, 0.09]), data)
+    left_out = posterior.leave_one_out(data)
+    posterior, noise, variance = learn_noise("io", posterior, data, left_out, 1, None, rng)
+    assert [model.varies for model in noise.models] == [True, False]
+    assert variance.shape == (300, 2)
+    first, second = noise.variance(rows, posterior.noise_variance).T
+    assert np.corrcoef(np.log(first), rows[:, 0])[0, 1] > 0.9
+    assert np.ptp(second) == 0.0

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rio_uq._base.array import Array, Mask
 from rio_uq.gp.noise.constant import fit_constant, noise_of_unseen_rows
 from rio_uq.gp.noise.contract import FitNoise, Noise
+from rio_uq.gp.noise.several import of_outputs
 from rio_uq.gp.noise.varying import fit_varying
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import Posterior
@@ -58,9 +59,14 @@ def learn_noise(
         seen, level = noise_of_unseen_rows(residual, latent, weight, held_out)
         each = np.where(held_out, level, seen)[:, None]
         residual, latent = residual / np.sqrt(each), latent / each
-    noise, typical, left_out_noise = NOISES[name](posterior, data, n_inputs, residual, latent, rng)
-    left_out_variance = left_out_noise[:, None] * each * posterior.noise_variance
-    return replace(posterior, noise_variance=level * typical * posterior.noise_variance), noise, left_out_variance
+    learnt = [
+        NOISES[name](posterior, data, n_inputs, residual[:, output], latent[:, output], rng)
+        for output in range(data.n_outputs)
+    ]
+    typical = np.array([noise.level for noise in learnt])
+    left_out_variance = np.stack([noise.left_out for noise in learnt], axis=1) * each * posterior.noise_variance
+    posterior = replace(posterior, noise_variance=level * typical * posterior.noise_variance)
+    return posterior, of_outputs([noise.noise for noise in learnt]), left_out_variance
 
 
 def holds_between_folds(

@@ -38,7 +38,8 @@ class Noise(Protocol):
         Whether it depends on the row.
     """
 
-    varies: bool
+    @property
+    def varies(self) -> bool: ...
 
     def response(self, rows: Array, targets: Array) -> Response:
         """Response and precision of rows (n, D) with their targets (n, q)."""
@@ -48,7 +49,8 @@ class Noise(Protocol):
 
 
 class LearntNoise(NamedTuple):
-    """A noise model, and what it says of the rows that it was learnt from; in units of each output's noise variance.
+    """The noise model of one output, and what it says of the rows that it was learnt from; in units of the noise
+    variance of that output.
 
     Attributes
     ----------
@@ -65,7 +67,7 @@ class LearntNoise(NamedTuple):
 
 
 class FitNoise(Protocol):
-    """How a noise model is learnt."""
+    """How the noise model of one output is learnt."""
 
     def __call__(
         self,
@@ -76,4 +78,4 @@ class FitNoise(Protocol):
         latent: Array,
         rng: np.random.Generator,
     ) -> LearntNoise:
-        """Learn from leave-one-out residuals and latent variances (n, q), in units of each output's noise variance."""
+        """Learn from leave-one-out residuals and latent variances (n,), in units of the output's noise variance."""

@@ -120,8 +120,8 @@ def _fit_field(
     data : Observations
     n_inputs : int
         How many of the columns are inputs.
-    residual, latent : (n, q) arrays
-        In units of each output's noise; outputs share g.
+    residual, latent : (n,) arrays
+        In units of the noise.
     rng : numpy.random.Generator
 
     Returns
@@ -130,14 +130,13 @@ def _fit_field(
     left_out : (n,) array
         exp(g) at each row, without that row.
     """
-    q = residual.shape[1]
     squares = np.maximum(residual**2, SMALLEST_SQUARE * float(np.mean(residual**2)) + 1e-300)
-    logs = (np.log(squares / (1.0 + latent)) - MEAN_LOG_CHI2).mean(axis=1)
+    logs = np.log(squares / (1.0 + latent)) - MEAN_LOG_CHI2
     offset = float(np.average(logs, weights=data.weight))
     problem = replace(data, targets=(logs - offset)[:, None], precision=None)
     scales = Scales.of(problem, n_inputs, 0.0)
     bounds = bounds_of(kernel, 1, scales)
-    log_variance = np.log(VARIANCE_LOG_CHI2 / q)
+    log_variance = np.log(VARIANCE_LOG_CHI2)
     bounds[-1] = log_variance + np.log(LOG_VARIANCE_RANGE)
     start = rio_start(kernel, 1, scales)
     start[-1] = log_variance
@@ -148,16 +147,14 @@ def _fit_field(
     if log_bayes_factor < LEAST_LOG_BAYES_FACTOR + 0.5 * kernel.n_parameters:
         return None
     posterior = trained.posterior
-    first = predict_mean(posterior, data.rows, n_jobs=data.n_jobs)
+    first = predict_mean(posterior, data.rows, n_jobs=data.n_jobs)[:, 0]
     for _ in range(SCORING_STEPS):
-        g = predict_mean(posterior, data.rows, n_jobs=data.n_jobs)
+        g = predict_mean(posterior, data.rows, n_jobs=data.n_jobs)[:, 0]
         g = offset + np.clip(g, first.min() - FURTHEST_STEP, first.max() + FURTHEST_STEP)
         s = np.exp(g)
         share = s / (latent + s)
         response = g + (np.minimum(squares / (latent + s), LARGEST_SQUARE) - 1.0) / share
-        precision = (share**2).sum(axis=1)
-        target = (share**2 * response).sum(axis=1, keepdims=True) / precision[:, None]
-        step = replace(problem, targets=target - offset, precision=precision)
+        step = replace(problem, targets=(response - offset)[:, None], precision=share**2)
         posterior = sparse.posterior(kernel, posterior.theta, np.log([2.0]), posterior.points, step)
     g = predict_mean(posterior, data.rows, n_jobs=data.n_jobs)
     low, high = float(first.min()) - FURTHEST_STEP, float(first.max()) + FURTHEST_STEP
@@ -175,11 +172,9 @@ def _makes_likelier(factor: Array, data: Observations, residual: Array, latent: 
     The logarithms of residuals, by which the field was learnt, hardly see heavy tails, and a normal distribution has to
     cover them: where noise is far from normal, the field may be too small everywhere.
     """
-    weight = np.repeat(np.ones(len(data)) if data.weight is None else data.weight, residual.shape[1])
-    squares, latent = residual.ravel() ** 2, latent.ravel()
-    constant = latent + likeliest_variance(residual.ravel(), latent, weight)
-    varying = latent + np.repeat(factor, residual.shape[1])
-    losses = [float(weight @ (np.log(variance) + squares / variance)) for variance in (constant, varying)]
+    weight = np.ones(len(data)) if data.weight is None else data.weight
+    constant, varying = latent + likeliest_variance(residual, latent, weight), latent + factor
+    losses = [float(weight @ (np.log(variance) + residual**2 / variance)) for variance in (constant, varying)]
     return losses[1] < losses[0]
 
 
