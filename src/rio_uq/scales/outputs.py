@@ -22,6 +22,11 @@ class OutcomeScales:
     def is_identity(self) -> bool:
         return all(scale.is_identity for scale in self.scales)
 
+    @property
+    def is_another(self) -> bool:
+        """Whether some outcomes are on another scale than their own, bounds apart."""
+        return any(scale.kind != "identity" for scale in self.scales)
+
     def forward(self, y: Array) -> Array:
         return self._each(y, lambda scale, column: scale.forward(column))
 
