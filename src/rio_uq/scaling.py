@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
 from rio_uq.calibration.moments import moments
@@ -15,7 +16,7 @@ from rio_uq.calibration.shape import Shape, fit_shape
 from rio_uq.gp.problem import Problem
 from rio_uq.gp.residual import LeftOut, TrainedGP
 from rio_uq.options import OptionError, Options
-from rio_uq.scales.choice import ScaleChoice, candidates, chosen, outcome_scale
+from rio_uq.scales.choice import Beyond, ScaleChoice, candidates, chosen, outcome_scale, too_many
 from rio_uq.scales.contract import Scale
 from rio_uq.scales.outputs import OutcomeScales
 
@@ -47,21 +48,28 @@ def choose_scale(problem: Problem, options: Options, train: QuickTraining, rng: 
     """The scale of each output, for outcomes as the targets of the problem."""
     bounds, outputs = options.outcome_bounds, range(problem.targets.shape[1])
     if options.scale == "auto":
-        if len(problem.features) > SCALE_ROWS:
-            problem = problem.subset(np.sort(rng.choice(len(problem.features), SCALE_ROWS, replace=False)))
-        choices = [_best_scale(_of_output(problem, output), bounds, options, train) for output in outputs]
+        rows = np.arange(len(problem.features))
+        if len(rows) > SCALE_ROWS:
+            rows = np.sort(rng.choice(rows, SCALE_ROWS, replace=False))
+        choices = [_best_scale(_of_output(problem, output), rows, bounds, options, train) for output in outputs]
         return ScaleChoice(*(tuple(column) for column in zip(*choices, strict=True)))
     scales = tuple(outcome_scale(options.scale, problem.targets[:, output], bounds) for output in outputs)
-    if problem.is_residual:
-        for output, scale in enumerate(scales):
-            outside = np.flatnonzero(~scale.contains(problem.y_pred[:, output]))
-            if len(outside) and scale.kind != "identity":
-                raise OptionError(
-                    f"scale={options.scale!r} takes predictions within the range of outcomes, and the model has "
-                    f"{len(outside)} others, {problem.y_pred[outside[0], output]:g} among them: use scale='auto' or "
-                    "'identity', or a model whose predictions all are within it"
-                )
-    return ScaleChoice(scales, ({},) * len(scales), (0.0,) * len(scales))
+    beyond = tuple(_beyond(scale, _of_output(problem, output)) for output, scale in enumerate(scales))
+    for predictions in beyond:
+        if predictions is not None and too_many(predictions, len(problem.features)):
+            raise OptionError(
+                f"scale={options.scale!r} takes predictions within the range of outcomes, and the model has "
+                f"{predictions.n_rows} others, {predictions.example:g} among them: use scale='auto' or 'identity', or "
+                "a model whose predictions are within it"
+            )
+    return ScaleChoice(scales, ({},) * len(scales), (0.0,) * len(scales), beyond)
+
+
+def _beyond(scale: Scale, problem: Problem) -> Beyond | None:
+    """Predictions of one output that are moved to the end of its scale."""
+    if scale.kind == "identity" or not problem.is_residual:
+        return None
+    return Beyond.of(scale, problem.y_pred[:, 0])
 
 
 def _of_output(problem: Problem, output: int) -> Problem:
@@ -72,16 +80,19 @@ def _of_output(problem: Problem, output: int) -> Problem:
 
 
 def _best_scale(
-    problem: Problem, bounds: tuple[float, float], options: Options, train: QuickTraining
-) -> tuple[Scale, dict[str, float], float]:
-    """The scale of one output, its gains, and how many intervals leave the range of outcomes on none: see
-    `rio_uq.scales.choice.ScaleChoice`.
+    problem: Problem, rows: NDArray[np.intp], bounds: tuple[float, float], options: Options, train: QuickTraining
+) -> tuple[Scale, dict[str, float], float, Beyond | None]:
+    """The scale of one output, its gains, how many intervals leave the range of outcomes on none, and predictions
+    without a place: see `rio_uq.scales.choice.ScaleChoice`.
+
+    All outcomes have to have their place on a scale. Scales are compared on some of the rows.
     """
-    y = problem.targets[:, 0]
+    all_rows, y = problem, problem.targets[:, 0]
     identity = outcome_scale("identity", y, bounds)
-    others = candidates(y, problem.y_pred[:, 0] if problem.is_residual else y, bounds)
+    others, left_out_for = candidates(y, problem.y_pred[:, 0] if problem.is_residual else y, bounds)
     if not others:
-        return identity, {}, 0.0
+        return identity, {}, 0.0, left_out_for
+    problem, y = problem.subset(rows), y[rows]
     log_density, error, outside = {}, {}, 0.0
     for scale in (identity, *others):
         one = OutcomeScales((scale,))
@@ -99,9 +110,9 @@ def _best_scale(
             outside = float(np.mean(np.any([(end < lower) | (end > upper) for end in ends], axis=0)))
     accurate = [scale for scale in others if error[scale.kind] <= LARGEST_ERROR * error[identity.kind]]
     if not accurate:
-        return identity, {}, outside
+        return identity, {}, outside, None
     best, gains = chosen(accurate, identity, log_density, _weight_of_rows(left_out), outside)
-    return best, gains, outside
+    return best, gains, outside, _beyond(best, all_rows)
 
 
 def _nodes(shape: Shape | None) -> Array:
