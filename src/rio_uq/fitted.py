@@ -230,7 +230,7 @@ class Fitted:
     @property
     def has_scale_to_explain(self) -> bool:
         """Whether outcomes are on another scale than their own, or might have been."""
-        return not self.scales.is_identity or (self.scale_choice is not None and any(self.scale_choice.gains))
+        return not self.scales.is_identity or (self.scale_choice is not None and self.scale_choice.has_evidence)
 
     def reference(self, y_pred: Array) -> Array:
         """What a correction is relative to, (n, q): predictions, or zero where they are not one for each output, so

@@ -20,10 +20,6 @@ from sklearn.utils.validation import _num_samples, validate_data
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_held_out, check_target, check_weight
 from rio_uq._base.warnings import SeenRowsWarning, warn_user
-from rio_uq.calibration.moments import moments
-from rio_uq.calibration.normal import ScaledNormal
-from rio_uq.calibration.scores import normal_nodes
-from rio_uq.calibration.shape import Shape, fit_shape
 from rio_uq.features.extractors import Extractor, extractor
 from rio_uq.fitted import Fitted, LeaveOneOut, model_predictions
 from rio_uq.gp.backend.threads import effective_jobs
@@ -37,15 +33,8 @@ from rio_uq.options import OptionError, Options, training_settings
 from rio_uq.rows.contract import ROW_ERRORS, Part, Source
 from rio_uq.rows.examples import example_rows
 from rio_uq.rows.kept import MOST_ROWS, KeptRows, keep_more, keep_rows
-from rio_uq.scales.choice import ScaleChoice, candidates, chosen, outcome_scale
-from rio_uq.scales.contract import Scale
 from rio_uq.scales.outputs import OutcomeScales
-
-SCALE_ROWS, SCALE_ITERATIONS = 300, 30
-"""Rows and iterations by which scales of outcomes are compared."""
-
-LARGEST_ERROR = 1.05
-"""A scale is left out if squared errors of left-out rows, in the units of y, are this much larger than on none."""
+from rio_uq.scaling import choose_scale, on_scale, shape_on_scale
 
 
 def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fitted:
@@ -149,9 +138,9 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     train = _Trainer(options, rng)
     if in_parts and options.scale == "auto":
         options = replace(options, scale="identity")  # a sample does not show the range of all outcomes
-    scale_choice = _choose_scale(problem, options, train, rng)
+    scale_choice = choose_scale(problem, options, train.quickly, rng)
     scales = OutcomeScales(scale_choice.scales)
-    gp, left_out = train(on_scale(problem, scales), keeps_constant=_is_on_another_scale(scales))
+    gp, left_out = train(on_scale(problem, scales), keeps_constant=scales.is_another)
     if residuals.choice.kind == "in-sample" and residuals.choice.rows == "fitted here" and len(used) > 1:
         # Residuals of a model that was fitted to two or three rows are those of a curve through these points.
         gp = gp.with_noise_of_at_least(np.var(scales.forward(problem.targets), axis=0, ddof=1))
@@ -165,20 +154,11 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         n_features_in=n_features_in,
         feature_names_in=feature_names_in,
         residuals=residuals.choice,
-        shape=_shape(left_out, options, scales),
+        shape=shape_on_scale(left_out, options, scales),
         scale_choice=scale_choice,
     )
     counts = _counts(used, n_rows, weight, unseen)
     return replace(fitted, loo=_leave_one_out(left_out, fitted, problem.targets, used, counts))
-
-
-def on_scale(problem: Problem, scales: OutcomeScales) -> Problem:
-    """The problem of outcomes and predictions as one of residuals, or outcomes, on their scale."""
-    outcome = scales.forward(problem.targets)
-    if not problem.is_residual:
-        return replace(problem, targets=outcome)
-    y_pred = scales.forward_prediction(problem.y_pred)
-    return replace(problem, y_pred=y_pred, targets=outcome - y_pred)
 
 
 @dataclass(frozen=True)
@@ -192,9 +172,9 @@ class _Trainer:
         settings = training_settings(self.options, problem.features.shape[1], problem.y_pred.shape[1])
         return self._fit(problem, settings, self.options.training.starts, self.options.training.guard, keeps_constant)
 
-    def quickly(self, problem: Problem) -> TrainedGP:
-        """Well enough to compare scales: exactly, from one start, with few iterations."""
-        settings = Settings("exact", max_iter=min(SCALE_ITERATIONS, self.options.max_iter))
+    def quickly(self, problem: Problem, max_iter: int) -> TrainedGP:
+        """Well enough to compare problems: exactly, from one start, with few iterations."""
+        settings = Settings("exact", max_iter=min(max_iter, self.options.max_iter))
         return self._fit(problem, settings, "rio")
 
     def _fit(
@@ -215,85 +195,6 @@ class _Trainer:
             walk_options=_walk_options(options),
             rng=self.rng,
         )
-
-
-def _choose_scale(problem: Problem, options: Options, train: _Trainer, rng: np.random.Generator) -> ScaleChoice:
-    """The scale of each output, for outcomes as the targets of the problem."""
-    bounds, outputs = options.outcome_bounds, range(problem.targets.shape[1])
-    if options.scale == "auto":
-        if len(problem.features) > SCALE_ROWS:
-            problem = problem.subset(np.sort(rng.choice(len(problem.features), SCALE_ROWS, replace=False)))
-        choices = [_best_scale(_of_output(problem, output), bounds, options, train) for output in outputs]
-        return ScaleChoice(*(tuple(column) for column in zip(*choices, strict=True)))
-    scales = tuple(outcome_scale(options.scale, problem.targets[:, output], bounds) for output in outputs)
-    if problem.is_residual:
-        for output, scale in enumerate(scales):
-            outside = np.flatnonzero(~scale.contains(problem.y_pred[:, output]))
-            if len(outside) and scale.kind != "identity":
-                raise OptionError(
-                    f"scale={options.scale!r} takes predictions within the range of outcomes, and the model has "
-                    f"{len(outside)} others, {problem.y_pred[outside[0], output]:g} among them: use scale='auto' or "
-                    "'identity', or a model whose predictions all are within it"
-                )
-    return ScaleChoice(scales, ({},) * len(scales), (0.0,) * len(scales))
-
-
-def _of_output(problem: Problem, output: int) -> Problem:
-    """The same rows with one of the outputs, and its prediction where there is one for each."""
-    one = slice(output, output + 1)
-    y_pred = problem.y_pred[:, one] if problem.has_prediction_for_each_target else problem.y_pred
-    return replace(problem, targets=problem.targets[:, one], y_pred=y_pred)
-
-
-def _best_scale(
-    problem: Problem, bounds: tuple[float, float], options: Options, train: _Trainer
-) -> tuple[Scale, dict[str, float], float]:
-    """The scale of one output, its gains, and how many intervals leave the range of outcomes on none: see
-    `rio_uq.scales.choice.ScaleChoice`.
-    """
-    y = problem.targets[:, 0]
-    identity = outcome_scale("identity", y, bounds)
-    others = candidates(y, problem.y_pred[:, 0] if problem.is_residual else y, bounds)
-    if not others:
-        return identity, {}, 0.0
-    log_density, error, outside = {}, {}, 0.0
-    for scale in (identity, *others):
-        one = OutcomeScales((scale,))
-        _, left_out = train.quickly(on_scale(problem, one))
-        shape = _shape(left_out, options, one)
-        scores = ScaledNormal(len(y), 1.0) if shape is None else shape.scores[0]
-        z, std = (left_out.of_rows(values)[:, 0] for values in (left_out.scores, left_out.std))
-        log_density[scale.kind] = scores.logpdf(z) - np.log(std) + scale.log_slope(y)
-        mean, _ = moments(one, (scale.forward(y) - z * std)[:, None], std[:, None], _nodes(shape))
-        error[scale.kind] = float(np.average((y - mean[:, 0]) ** 2, weights=_weight_of_rows(left_out)))
-        if scale is identity:
-            centre = y - z * std
-            ends = (centre + std * end for end in scores.ppf(np.array([0.025, 0.975])))
-            lower, upper = others[0].lower, others[0].upper
-            outside = float(np.mean(np.any([(end < lower) | (end > upper) for end in ends], axis=0)))
-    accurate = [scale for scale in others if error[scale.kind] <= LARGEST_ERROR * error[identity.kind]]
-    if not accurate:
-        return identity, {}, outside
-    best, gains = chosen(accurate, identity, log_density, _weight_of_rows(left_out), outside)
-    return best, gains, outside
-
-
-def _nodes(shape: Shape | None) -> Array:
-    """Scores of one output, (1, 1, k), over which means are taken."""
-    return normal_nodes()[0][None, None] if shape is None or shape.nodes is None else shape.nodes[None]
-
-
-def _weight_of_rows(left_out: LeftOut) -> Array:
-    return left_out.weight if left_out.place is None else left_out.weight[left_out.place]
-
-
-def _shape(left_out: LeftOut, options: Options, scales: OutcomeScales) -> Shape | None:
-    has_tails = _is_on_another_scale(scales)
-    return fit_shape(left_out.scores, left_out.weight, options.distribution, normal_tails=has_tails)
-
-
-def _is_on_another_scale(scales: OutcomeScales) -> bool:
-    return any(scale.kind != "identity" for scale in scales.scales)
 
 
 def _leave_one_out(

@@ -23,7 +23,7 @@ from rio_uq import fitting, rejection, storage
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_choice, check_count, check_groups, check_levels, check_target
 from rio_uq._base.warnings import ReusedRowsWarning, warn_user
-from rio_uq.calibration.calibration import CROSS_CONFORMAL, Calibration, calibration_of
+from rio_uq.calibration.calibration import CONFORMAL, CROSS_CONFORMAL, Calibration, calibration_of
 from rio_uq.calibration.shape import Shape
 from rio_uq.calibration.shift import relative_weight
 from rio_uq.features.extractors import Transformed, is_plain
@@ -410,7 +410,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             rows of `fit`, each predicted by a GP that was trained without its fold. That is right to a few percent in
             simulations, but **not guaranteed**. "variance" learns one factor on the std, which a few
             dozen rows are enough for, and leaves the distribution normal. "isotonic" learns the whole distribution,
-            with neither a guarantee nor a limit to the levels.
+            with neither a guarantee nor a limit to the levels. Outcomes beyond the range of the ``scale`` count as
+            outside of every interval in conformal methods, with a warning, and are errors in the other two.
         y_pred : array of the shape of y, optional
             The model's predictions for X, if they are known already.
         groups : array of shape (n,), optional
@@ -445,6 +446,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         rows = self._rows_of_fit if method == CROSS_CONFORMAL else self._fresh_rows
         scores, inputs, weight, labels = rows(X, y, y_pred, groups)
+        if X is not None and not np.isfinite(scores).all():
+            self._check_beyond(self.fitted_.outcome(y, len(scores)), method)
         if X_new is not None:
             if inputs is None:
                 raise ValueError(
@@ -460,6 +463,19 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         calibration = calibration_of(scores, method=method, groups=labels, weight=weight)
         self.fitted_ = replace(self.fitted_, calibration=calibration)
         return self
+
+    def _check_beyond(self, outcome: Array, method: str) -> None:
+        """Outcomes beyond the scale have infinite scores: those that go by ranks can take them, and others cannot."""
+        beyond = self.fitted_.scales.beyond(outcome)
+        if method not in CONFORMAL:
+            raise ValueError(
+                f"{beyond}, and method={method!r} cannot count infinite scores: use method='conformal', or fit again "
+                "with another scale or other bounds"
+            )
+        warn_user(
+            f"{beyond}: such rows count as outside of every interval; where many are, fit again with another scale or "
+            "other bounds"
+        )
 
     def _fresh_rows(self, X: Any, y: Any, y_pred: Any, groups: Any) -> tuple[Array, Inputs | None, Array | None, Any]:
         """Scores, the rows themselves, their weights and their groups."""
@@ -479,8 +495,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
                 ReusedRowsWarning,
             )
         centre, spread = self.fitted_.mean_and_std(inputs, self._n_jobs())
-        on_scale = self.fitted_.scales.forward(self.fitted_.scales.checked(outcome))
-        return (on_scale - centre) / spread, inputs, None, part.groups
+        return (self.fitted_.scales.forward(outcome) - centre) / spread, inputs, None, part.groups
 
     def _rows_of_fit(self, X: Any, y: Any, y_pred: Any, groups: Any) -> tuple[Array, Inputs | None, Array | None, Any]:
         """The same of those rows of `fit` that tell of rows to come."""
@@ -1221,7 +1236,8 @@ def load(
         Names of types that a skops file inside may hold beside those that skops knows to be safe.
     **parameters
         Parameters of the constructor that are no plain values: ``features``, if it was a transformer (give the fitted
-        one, ``rio.features_``) or a function. A ``cv`` or ``random_state`` that was an object is needed only to fit
+        one, ``rio.features_``) or a function; ``scale``, if it was a transformer (give the fitted one,
+        ``rio.scale_.scales[0].transformer``). A ``cv`` or ``random_state`` that was an object is needed only to fit
         again.
 
     Returns

@@ -4,8 +4,7 @@ from copy import copy
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, PowerTransformer
 
 import rio_uq
 from rio_uq import RIORegressor, metrics
@@ -130,8 +129,30 @@ def test_calibration_is_made_on_the_scale(rio, new, method):
     assert np.mean((band[:, 0] <= y[500:]) & (y[500:] <= band[:, 1])) == pytest.approx(0.9, abs=0.04)
     mean, std = calibrated.predict(X[500:], return_std=True)
     assert np.isfinite([mean, std]).all()
-    with pytest.raises(ValueError, match="no place on the scale of fit"):
-        copy(rio).calibrate(X[:50], -y[:50])
+
+
+def test_outcomes_beyond_the_scale_are_outside_of_every_conformal_interval(rio, new, tmp_path):
+    X, y = new[0][:200], np.where(np.arange(200) < 10, -1.0, new[1][:200])
+    assert (rio.fitted_.scales.forward(y[:, None])[:10] == -np.inf).all()
+    for method in ("conformal", "conformal-asymmetric"):
+        with pytest.warns(UserWarning, match="10 outcomes that have no place.* outside of every interval"):
+            calibrated = copy(rio).calibrate(X, y, method=method)
+        wider = calibrated.predict_interval(X, confidence_level=0.9)
+        plain = copy(rio).calibrate(X[10:], y[10:], method=method).predict_interval(X, confidence_level=0.9)
+        assert (wider[:, 1] > plain[:, 1]).all() if method == "conformal" else (wider[:, 0] < plain[:, 0]).all()
+        everything = calibrated.predict_interval(X, confidence_level=0.98)
+        np.testing.assert_array_equal(everything[:, 0], 0.0)
+        calibrated.save(tmp_path / f"{method}.rio")
+        loaded = rio_uq.load(tmp_path / f"{method}.rio", estimator=model)
+        np.testing.assert_array_equal(loaded.predict_interval(X, confidence_level=0.98), everything)
+    for method in ("variance", "isotonic"):
+        with pytest.raises(ValueError, match=r"10 outcomes that have no place.* cannot count infinite scores"):
+            copy(rio).calibrate(X, y, method=method)
+    with (
+        pytest.warns(UserWarning, match="outside of every interval"),
+        pytest.raises(ValueError, match="not even the 68% interval has an end"),
+    ):
+        copy(rio).calibrate(X, -y)
 
 
 def test_further_rows_come_on_the_same_scale(new):
@@ -142,7 +163,7 @@ def test_further_rows_come_on_the_same_scale(new):
     np.testing.assert_array_equal(np.sort(grown.fitted_.kept.outcome[:, 0]), np.sort(y))
     error = np.log(grown.predict(new[0], point="median")) - np.log(new[1])
     assert np.std(error) < 0.36
-    with pytest.raises(ValueError, match="1 outcomes that have no place"):
+    with pytest.raises(ValueError, match=r"1 outcome that has no place on the scale of fit .*-1 in row 1: fit again"):
         grown.partial_fit(X[:2], np.array([1.0, -1.0]))
 
 
@@ -163,8 +184,13 @@ def test_a_transformer_is_given_to_load(new, tmp_path):
     rio.save(tmp_path / "a.rio")
     with pytest.raises(TypeError, match="give it as scale="):
         rio_uq.load(tmp_path / "a.rio", estimator=model)
-    with pytest.raises(ValueError, match="is not that of fit"):
-        rio_uq.load(tmp_path / "a.rio", estimator=model, scale=FunctionTransformer(np.sqrt, np.square))
+    for wrong, reason in (
+        (FunctionTransformer(np.sqrt, np.square), r"it makes .* is stored"),
+        (PowerTransformer(), "it is not fitted"),
+        ("log", "it raises AttributeError"),
+    ):
+        with pytest.raises(ValueError, match=rf"a.rio: what was given as scale is not the transformer.*{reason}"):
+            rio_uq.load(tmp_path / "a.rio", estimator=model, scale=wrong)
     loaded = rio_uq.load(tmp_path / "a.rio", estimator=model, scale=rio.scale_.scales[0].transformer)
     np.testing.assert_array_equal(loaded.predict_interval(X), rio.predict_interval(X))
     with pytest.raises(TypeError, match="no form in ONNX"):
@@ -196,6 +222,17 @@ def test_the_onnx_graph_says_the_same(options, transform, new):
         np.testing.assert_allclose(value[:, 0], expected, rtol=1e-8, atol=1e-8)
 
 
+def test_a_transformer_gives_no_density_to_outcomes_beyond_its_range(new):
+    rio = fit(80, scale=PowerTransformer("box-cox"))
+    X = new[0][:5]
+    distribution = rio.predict_dist(X)
+    beyond = np.array([-1.0, 0.0, -5.0, 0.0, -1.0])
+    np.testing.assert_array_equal(distribution.logpdf(beyond), -np.inf)
+    np.testing.assert_array_equal(distribution.cdf(beyond), 0.0)
+    assert np.isfinite(distribution.logpdf(new[1][:5])).all()
+    assert metrics.nlpd(beyond, distribution) == np.inf
+
+
 def test_each_output_has_its_scale(new):
     X, y = prices(150)
     both = np.column_stack([y, X[:, 0] + X[:, 1] ** 2])
@@ -213,15 +250,40 @@ def test_each_output_has_its_scale(new):
     assert distribution.logpdf(both).shape == both.shape
 
 
+def test_a_few_predictions_beyond_the_range_are_moved_to_its_end(new, tmp_path):
+    X, y = prices(200)
+
+    def low(X):
+        return model(X) - 1.0
+
+    n_beyond = int((low(X) <= 0.0).sum())
+    assert 1 < n_beyond < 0.1 * len(y)
+    rio = RIORegressor(low, random_state=0).fit(X, y, held_out=True)
+    assert rio.scale_.scales[0].kind == "log"
+    assert rio.scale_.beyond[0].n_rows == n_beyond
+    assert f"for {n_beyond} rows, which has no place on the scale 'log': it counts as" in str(rio.summary())
+    as_they_are = RIORegressor(low, random_state=0, scale="identity").fit(X, y, held_out=True)
+    assert metrics.crps(new[1], rio.predict_dist(new[0])) < metrics.crps(new[1], as_they_are.predict_dist(new[0]))
+    rio.save(tmp_path / "a.rio")
+    assert str(rio_uq.load(tmp_path / "a.rio", estimator=low).summary()) == str(rio.summary())
+
+
+def test_an_outcome_that_was_not_among_the_rows_that_scales_are_compared_on_counts(monkeypatch):
+    monkeypatch.setattr("rio_uq.scaling.SCALE_ROWS", 60)
+    X, y = prices(250)
+    for row in range(0, 250, 50):
+        outcome = np.where(np.arange(250) == row, 0.0, y)
+        rio = RIORegressor(model, random_state=0).fit(X, outcome, held_out=True)
+        assert rio.scale_.scales[0].kind != "log"
+        assert np.isfinite(rio.predict(X)).all()
+
+
 def test_clear_errors(new):
     X, y = prices(60)
-    with pytest.raises(ValueError, match=r"takes outcomes from 0 on, the ends excluded, and y has 60 others"):
+    with pytest.raises(ValueError, match=r"takes outcomes from 0 on, the lower end excluded, and y has 60 others"):
         RIORegressor(model, scale="log").fit(X, -y, held_out=True)
-    linear = LinearRegression().fit(X, y)
-    assert (linear.predict(X) < 0.0).any()
-    with pytest.raises(ValueError, match="predictions within the range of outcomes"):
-        RIORegressor(linear, scale="log", residuals="in-sample").fit(X, y)
-    assert RIORegressor(linear, residuals="in-sample").fit(X, y).scale_.scales[0].kind == "identity"
+    with pytest.raises(ValueError, match="predictions within the range of outcomes, and the model has 60 others"):
+        RIORegressor(scale="log").fit(X, y, y_pred=-y, held_out=True)
     with pytest.raises(ValueError, match="sample_y"):
         fit(60, scale="log").predict(X, return_cov=True)
     with pytest.raises(TypeError, match="or a transformer with inverse_transform"):

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from rio_uq import RIORegressor, metrics
-from rio_uq.calibration.calibration import fit_calibration
+from rio_uq.calibration.calibration import calibration_of
 from rio_uq.gp.kernels.io import io_kernel
 
 pytestmark = pytest.mark.no_cover
@@ -41,7 +41,7 @@ def coverages(rng, noise, method, n_rows, level):
     """The coverage of intervals, worked out from the distribution of the noise, for many sets of calibration rows."""
     std = rng.uniform(0.1, 2.0, size=(n_rows, DRAWS))
     y = std * noise.rvs(size=(n_rows, DRAWS), random_state=rng)
-    calibration = fit_calibration(y, np.zeros_like(y), std, method=method)
+    calibration = calibration_of(y / std, method=method)
     lower, upper = calibration.quantiles(0.5 + 0.5 * level * np.array([-1.0, 1.0]))[0].T
     return noise.cdf(upper) - noise.cdf(lower)
 
@@ -75,7 +75,7 @@ def test_conformal_coverage_in_every_group(rng):
     groups = np.repeat(list(sizes), list(sizes.values()))
     y = np.concatenate([noise[name].rvs(size=(sizes[name], DRAWS), random_state=rng) for name in sizes])
     order = rng.permutation(len(groups))
-    calibration = fit_calibration(y[order], np.zeros_like(y), np.ones_like(y), method="conformal", groups=groups[order])
+    calibration = calibration_of(y[order], method="conformal", groups=groups[order])
     for name, quantiles in zip(calibration.groups, calibration.quantiles(np.array([0.05, 0.95])), strict=True):
         found = np.diff(noise[name].cdf(quantiles), axis=1)
         error = 4.0 * found.std() / np.sqrt(DRAWS)

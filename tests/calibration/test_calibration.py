@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, Ridge
 
 from rio_uq import RIORegressor, metrics, plots
-from rio_uq.calibration.calibration import CROSS_CONFORMAL, fit_calibration
+from rio_uq.calibration.calibration import CROSS_CONFORMAL, calibration_of
 from rio_uq.calibration.calibration import METHODS as ALL_METHODS
 from rio_uq.calibration.scores import ONE_SIGMA
 
@@ -351,10 +351,10 @@ def test_units_do_not_matter(method, exponent, seed):
     y, mean, std = rng.exponential(size=(50, 2)), rng.normal(size=(50, 2)), rng.uniform(0.1, 1.0, size=(50, 2))
     groups, unit = rng.integers(2, size=50), 2.0**exponent
     p = np.array([0.1, 0.5, 0.85])
-    one = fit_calibration(y, mean, std, method=method, groups=groups)
-    other = fit_calibration(unit * y, unit * mean, unit * std, method=method, groups=groups)
+    one = calibration_of((y - mean) / std, method=method, groups=groups)
+    other = calibration_of((unit * y - unit * mean) / (unit * std), method=method, groups=groups)
     np.testing.assert_array_equal(one.quantiles(p), other.quantiles(p))
-    wider = fit_calibration(y, mean, unit * std, method=method, groups=groups)  # errors of RIO's std are made good
+    wider = calibration_of((y - mean) / (unit * std), method=method, groups=groups)  # errors of RIO's std are made good
     np.testing.assert_allclose(unit * wider.quantiles(p), one.quantiles(p), rtol=1e-9, atol=1e-12)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rio_uq import RIORegressor
-from rio_uq.calibration.calibration import fit_calibration
+from rio_uq.calibration.calibration import calibration_of
 from rio_uq.calibration.distributions import CalibratedDistribution
 
 conformal = pytest.mark.parametrize("method", ["conformal", "conformal-asymmetric"])
@@ -31,7 +31,7 @@ def test_the_rank_that_is_promised_is_inside(method, values, centre, spread, see
     """As many calibration rows are inside as the level of n + 1 rows asks for, ties or not."""
     y = np.random.default_rng(seed).choice(values, size=(60, 1))
     mean, std = np.full_like(y, centre), np.full_like(y, spread)
-    calibration = fit_calibration(y, mean, std, method=method)
+    calibration = calibration_of((y - mean) / std, method=method)
     for level in (0.5, 0.8, 0.95):
         lower, upper = intervals(calibration, mean, std, level)
         assert np.mean((lower <= y[:, 0]) & (y[:, 0] <= upper)) >= level
@@ -66,7 +66,7 @@ def test_counts_of_rare_events(method, rng):
         rate = rng.choice([0.3, 1.0, 4.0], size=(140, 1))
         y = rng.poisson(rate).astype(float)
         mean, std = rate + 0.1, np.sqrt(rate)
-        calibration = fit_calibration(y[:100], mean[:100], std[:100], method=method)
+        calibration = calibration_of((y[:100] - mean[:100]) / std[:100], method=method)
         lower, upper = intervals(calibration, mean[100:], std[100:], 0.9)
         covered.append(np.mean((lower <= y[100:, 0]) & (y[100:, 0] <= upper)))
     assert np.mean(covered) >= 0.9
@@ -81,7 +81,7 @@ def test_groups_of_discrete_outcomes(method, rng):
         y = np.where(groups == "few", rng.choice([0.0, 41.0], size=190), 0.1 * rng.poisson(3.0, size=190))[:, None]
         mean, std = np.where(groups == "few", 17.3, 0.31)[:, None], np.where(groups == "few", 20.1, 0.17)[:, None]
         old = np.arange(190) < 140
-        calibration = fit_calibration(y[old], mean[old], std[old], method=method, groups=groups[old])
+        calibration = calibration_of((y[old] - mean[old]) / std[old], method=method, groups=groups[old])
         member = calibration.members(groups[~old], 50)
         dist = CalibratedDistribution(mean[~old, 0], std[~old, 0], calibration, member)
         lower, upper = dist.interval(0.8)
@@ -96,7 +96,7 @@ def test_groups_of_discrete_outcomes(method, rng):
 def test_the_distribution_function_counts_ties(method, rng):
     y = rng.choice([0.0, 0.1, 41.3], size=(99, 1))
     mean, std = np.full_like(y, 7.1), np.full_like(y, 3.3)
-    calibration = fit_calibration(y, mean, std, method=method)
+    calibration = calibration_of((y - mean) / std, method=method)
     dist = CalibratedDistribution(mean[:, 0], std[:, 0], calibration, np.zeros(99, dtype=np.intp))
     for p in (0.05, 0.3, 0.7, 0.95):
         assert (dist.cdf(dist.ppf(p)) >= p - 1e-12).all()
@@ -106,6 +106,6 @@ def test_the_distribution_function_counts_ties(method, rng):
 
 def test_median_and_std_stay_as_they_were(rng):
     y = rng.normal(size=(50, 1))
-    calibration = fit_calibration(y, 0.3 + 0 * y, 1.7 + 0 * y, method="conformal")
+    calibration = calibration_of((y - 0.3) / 1.7, method="conformal")
     dist = CalibratedDistribution(np.array([0.3]), np.array([1.7]), calibration, np.zeros(1, dtype=np.intp))
     assert dist.median() == dist.mean() == 0.3

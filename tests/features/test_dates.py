@@ -129,3 +129,29 @@ def test_a_file_that_was_altered_is_refused(field, value, dated, tmp_path):
     plain["table"][0][field] = value
     with pytest.raises(FormatError, match=field):
         read_extractor(Fields(Archive(str(tmp_path), {}, {}, {}), plain, "features"), None)
+
+
+def test_text_of_dates_is_taken_as_dates():
+    times = pd.date_range("2020-01-01", periods=60, freq="17D")
+    texts = times.strftime("%Y-%m-%d").tolist()
+    (column,) = TableEncoder().fit(pd.DataFrame({"x": texts})).columns_
+    (expected,) = TableEncoder().fit(pd.DataFrame({"x": times})).columns_
+    assert column == expected
+    gaps = [None, *texts[1:]]
+    for frame in (pd.DataFrame({"x": gaps}), pl.DataFrame({"x": gaps})):
+        np.testing.assert_array_equal(
+            TableEncoder().fit_transform(frame), TableEncoder().fit_transform(pd.DataFrame({"x": [pd.NaT, *times[1:]]}))
+        )
+    encoder = TableEncoder().fit(pd.DataFrame({"x": texts}))
+    np.testing.assert_array_equal(
+        encoder.transform(pd.DataFrame({"x": [" 2021-03-04 06:00+02:00 "]})),
+        encoder.transform(pd.DataFrame({"x": [pd.Timestamp("2021-03-04 06:00")]})),
+    )
+    with pytest.raises(ValueError, match=r"no usable date in 1 rows .* such as 'soon'"):
+        encoder.transform(pd.DataFrame({"x": ["2021-03-04", "soon"]}))
+
+
+def test_text_that_is_not_all_dates_stays_text():
+    assert names_of(["2020-01-01", "soon"] * 10) == ["x=2020-01-01", "x=soon"]
+    assert names_of(["2020-02-30", "2020-02-28"] * 10) == ["x=2020-02-28", "x=2020-02-30"]
+    assert names_of(pd.Categorical(["2020-01-01", "2020-01-02"] * 10)) == ["x=2020-01-01", "x=2020-01-02"]

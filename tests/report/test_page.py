@@ -208,6 +208,17 @@ def test_polars_frames_and_stacks_of_images(table, written):
     assert data["errors"]["relevance"][0][0] == "feature 1"
 
 
+def test_outcomes_beyond_the_scale_are_in_no_interval_and_said_to_be(table, written):
+    X, y = table
+    positive = np.exp(0.3 * np.asarray(y))
+    y_pred = np.full(len(positive), np.median(positive))
+    rio = RIORegressor(scale="log", **FAST).fit(X, positive, y_pred=y_pred, held_out=True)
+    outcome = np.where(np.arange(len(positive)) < 2, -1.0, positive * 1.01)
+    page = written(rio, X, outcome, y_pred=y_pred)
+    text = " ".join(page.text.split())
+    assert "NLPD is infinite, for 2 outcomes are beyond the range that the scale of fit allows" in text
+
+
 def test_too_many_columns_leave_the_relevant_ones(table, written):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.uniform(size=(900, 60)), columns=[f"column {i}" for i in range(60)])

@@ -60,14 +60,40 @@ def test_predictions_beyond_the_range_are_moved_to_its_end():
     np.testing.assert_array_equal(IDENTITY.forward_prediction(np.array([-3.0])), [-3.0])
 
 
+@pytest.mark.parametrize(("kind", "bounds"), [*CASES[1:], ("log", (0.0, 1.0)), ("sqrt", (0.0, 1.0))])
+def test_outcomes_beyond_the_range_are_infinite(kind, bounds):
+    scale = named_scale(kind, np.array([0.1, 0.5, 0.9]), bounds)
+    beyond = np.array([end for end in (scale.lower - 1.0, scale.upper + 1.0) if np.isfinite(end)])
+    assert not scale.contains(beyond).any()
+    np.testing.assert_array_equal(scale.forward(beyond), np.sign(beyond - 0.5) * np.inf)
+    assert np.isnan(scale.log_slope(beyond)).all()
+
+
+@pytest.mark.parametrize(("kind", "offset"), [("log", 0.0), ("sqrt", 0.0)])
+def test_the_upper_of_two_bounds_is_an_end_and_nothing_more(kind, offset):
+    y = np.array([1.0, 50.0, 100.0])
+    scale, free = named_scale(kind, y, (0.0, 100.0)), named_scale(kind, y)
+    assert scale.offset == free.offset == offset
+    np.testing.assert_array_equal(scale.forward(y), free.forward(y))
+    np.testing.assert_array_equal(scale.forward_prediction(np.array([120.0])), free.forward(np.array([100.0])))
+    assert scale.inverse(np.array([1e3])) == [100.0]
+
+
 @pytest.mark.parametrize(
     ("kind", "y", "bounds", "message"),
     [
-        ("log", [1.0, 0.0, -1.0], (-np.inf, np.inf), "from 0 on, the ends excluded, and y has 2 others, 0 in row 1"),
+        (
+            "log",
+            [1.0, 0.0, -1.0],
+            (-np.inf, np.inf),
+            "from 0 on, the lower end excluded, and y has 2 others, 0 in row 1",
+        ),
         ("sqrt", [1.0, -1.0], (-np.inf, np.inf), "from 0 on, and y has 1 others"),
         ("logit", [0.5, 1.0], (-np.inf, np.inf), "between 0 and 1, the ends excluded"),
         ("logit", [0.5], (0.0, np.inf), "needs both bounds"),
         ("identity", [5.0], (-np.inf, 4.0), "up to 4"),
+        ("log", [5.0, 0.0], (0.0, 5.0), "between 0 and 5, the lower end excluded"),
+        ("log", [5.0, 0.0], (-np.inf, 5.0), "up to 5, the upper end excluded"),
     ],
 )
 def test_outcomes_without_a_place_are_named(kind, y, bounds, message):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.preprocessing import FunctionTransformer, PowerTransformer
+from sklearn.preprocessing import FunctionTransformer, PowerTransformer, QuantileTransformer, StandardScaler
 
 from rio_uq.scales.named import named_scale
 from rio_uq.scales.transformer import TransformerScale
@@ -36,3 +36,47 @@ def test_what_does_not_increase_or_has_no_inverse_is_refused():
         TransformerScale.of(FunctionTransformer(np.negative, np.negative), Y)
     with pytest.raises(ValueError, match="has to undo it: FunctionTransformer"):
         TransformerScale.of(FunctionTransformer(np.log, np.cosh), Y)
+
+
+@pytest.mark.parametrize("outcomes", [Y, Y**4])
+def test_outcomes_beyond_the_range_are_infinite_and_have_no_slope(outcomes):
+    scale = TransformerScale.of(PowerTransformer("box-cox").fit(outcomes[:, None]), outcomes)
+    beyond = np.array([-1.0, 0.0])
+    assert not scale.contains(beyond).any()
+    np.testing.assert_array_equal(scale.forward(beyond), [-np.inf, -np.inf])
+    assert np.isnan(scale.log_slope(beyond)).all()
+    np.testing.assert_array_equal(scale.forward_prediction(beyond), scale.lowest)
+    smallest = np.array([0.5e-5 * np.std(outcomes)])  # nearer to the end than the step of a slope
+    assert np.isfinite(scale.log_slope(smallest)).all()
+
+
+def test_the_end_of_a_scale_may_be_an_outcome():
+    root = FunctionTransformer(np.sqrt, np.square)
+    scale = TransformerScale.of(root, np.append(0.0, Y))
+    assert scale.lowest == 0.0
+    assert scale.contains(np.array([0.0])).all()
+    assert (np.diff(scale.inverse(np.linspace(-3.0, 3.0, 50))) >= 0.0).all()
+
+
+@pytest.mark.parametrize(
+    ("transformer", "message"),
+    [
+        (QuantileTransformer(n_quantiles=200), "has to be smooth, and QuantileTransformer"),
+        (QuantileTransformer(n_quantiles=10, output_distribution="normal"), "has to go on beyond the outcomes of fit"),
+        (FunctionTransformer(np.round, np.round), "has to increase strictly, and FunctionTransformer has steps"),
+    ],
+)
+def test_scales_without_a_slope_are_refused_with_others_to_use(transformer, message):
+    y = np.arange(50.0) if isinstance(transformer, FunctionTransformer) else Y
+    with pytest.raises(ValueError, match=rf"{message}.* use a smooth one, such as PowerTransformer\(\)"):
+        TransformerScale.of(transformer.fit(y[:, None]), y)
+
+
+@pytest.mark.parametrize(
+    "transformer", [PowerTransformer(), StandardScaler(), FunctionTransformer(np.cbrt, lambda u: u**3)]
+)
+def test_smooth_scales_of_outcomes_of_both_signs(transformer):
+    y = Y - 1.0
+    scale = TransformerScale.of(transformer.fit(y[:, None]), y)
+    np.testing.assert_allclose(scale.inverse(scale.forward(y)), y, atol=1e-9)
+    assert np.isfinite(scale.inverse(np.array([-1e9, 1e9]))).all()

@@ -159,26 +159,13 @@ UNCALIBRATED = Calibration("none", None, ((ScaledNormal(0, 1.0),),))
 """RIO's own normal distribution."""
 
 
-def fit_calibration(
-    y: Array, mean: Array, std: Array, *, method: str, groups: Any = None, weight: Array | None = None
-) -> Calibration:
-    """Learn how scores are distributed, for each group and each output.
-
-    Parameters
-    ----------
-    y, mean, std : (n, q) arrays
-        Outcomes, and the predictive mean and standard deviation of each.
-    method, groups, weight : as in `calibration_of`
-    """
-    return calibration_of((y - mean) / std, method=method, groups=groups, weight=weight)
-
-
 def calibration_of(scores: Array, *, method: str, groups: Any = None, weight: Array | None = None) -> Calibration:
-    """The same from the scores themselves.
+    """How scores are distributed, for each group and each output.
 
     Parameters
     ----------
     scores : (n, q) array
+        (y − mean)/std of calibration rows; infinite, for conformal methods, where no interval holds the outcome.
     method : {"conformal", "conformal-asymmetric", "cross-conformal", "variance", "isotonic"}
     groups : array of shape (n,), optional
     weight : (n,) array, optional
@@ -211,10 +198,17 @@ def _of_outputs(method: str, scores: Array, weight: Array | None, where: str) ->
         )
     if kind.parts_beyond == 0 and not scores.any(axis=0).all():
         raise ValueError(f"all calibration rows{where} are predicted exactly: there is no error to calibrate on")
-    if weight is None:
-        return tuple(kind.of(column) for column in scores.T)
-    _check_weight(weight, kind.parts_beyond, where)
-    return tuple(CONFORMAL[method].of(column, weight) for column in scores.T)
+    if weight is not None:
+        _check_weight(weight, kind.parts_beyond, where)
+        learnt: tuple[Scores, ...] = tuple(CONFORMAL[method].of(column, weight) for column in scores.T)
+    else:
+        learnt = tuple(kind.of(column) for column in scores.T)
+    if not all(np.isfinite(score.std) for score in learnt):
+        raise ValueError(
+            f"too many of the calibration rows{where} have outcomes beyond the range of the scale: not even the "
+            f"{ONE_SIGMA:.0%} interval has an end; fit again with another scale or other bounds"
+        )
+    return learnt
 
 
 def _check_weight(weight: Array, parts_beyond: int, where: str) -> None:

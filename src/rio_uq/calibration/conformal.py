@@ -79,7 +79,9 @@ class SymmetricConformal:
         if any(piece[0] < 0.0 for piece in sizes):
             arrays.fail("calibration/sizes", "sizes have to be zero or more")
         weights = _read_weights(arrays, n_rows)
-        return [cls(np.concatenate([[0.0], piece, [np.inf]]), w) for piece, w in zip(sizes, weights, strict=True)]
+        scores = [cls(np.concatenate([[0.0], piece, [np.inf]]), w) for piece, w in zip(sizes, weights, strict=True)]
+        _check_ends(arrays, "calibration/sizes", scores)
+        return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +140,11 @@ class TwoSidedConformal:
     def from_arrays(cls, arrays: ArrayReader, n_rows: Sequence[int]) -> list[Self]:
         pieces = sorted_pieces(arrays, "calibration/scores", n_rows)
         weights = _read_weights(arrays, n_rows)
-        return [cls(np.concatenate([[-np.inf], piece, [np.inf]]), w) for piece, w in zip(pieces, weights, strict=True)]
+        scores = [
+            cls(np.concatenate([[-np.inf], piece, [np.inf]]), w) for piece, w in zip(pieces, weights, strict=True)
+        ]
+        _check_ends(arrays, "calibration/scores", scores)
+        return scores
 
 
 def cumulative(n_rows: int, weight: Array | None) -> Array:
@@ -156,6 +162,11 @@ def rank(level: Any, cumulative: Array) -> NDArray[np.intp]:
 def _sorted(scores: Array, weight: Array | None) -> tuple[Array, Array | None]:
     order = np.argsort(scores, kind="stable")
     return scores[order], None if weight is None else weight[order]
+
+
+def _check_ends(arrays: ArrayReader, name: str, scores: Sequence[SymmetricConformal | TwoSidedConformal]) -> None:
+    if not all(np.isfinite(score.std) for score in scores):
+        arrays.fail(name, "too many values are infinite: the 68 % interval has no end")
 
 
 def _stored_weights(weights: Sequence[Array | None]) -> StoredArrays:

@@ -30,7 +30,7 @@ class ArrayReader(Protocol):
 
     def has(self, name: str) -> bool: ...
 
-    def floats(self, name: str, *shape: int | None) -> Array: ...
+    def floats(self, name: str, *shape: int | None, finite: bool = True) -> Array: ...
 
     def positive(self, name: str, *shape: int | None) -> Array: ...
 
@@ -156,8 +156,11 @@ def root_mean_square(scores: Array) -> float:
 
 
 def sorted_pieces(arrays: ArrayReader, name: str, lengths: Sequence[int]) -> list[Array]:
-    """An array of a file, cut into ascending pieces of these lengths."""
-    pieces = np.split(arrays.floats(name, sum(lengths)), np.cumsum(lengths)[:-1])
-    if any((np.diff(piece) < 0.0).any() for piece in pieces):
+    """An array of a file, cut into ascending pieces of these lengths; values may be infinite."""
+    values = arrays.floats(name, sum(lengths), finite=False)
+    if np.isnan(values).any():
+        arrays.fail(name, "values have to be numbers, and some are NaN")
+    pieces = np.split(values, np.cumsum(lengths)[:-1])
+    if any((piece[1:] < piece[:-1]).any() for piece in pieces):
         arrays.fail(name, "values have to be in ascending order")
     return pieces

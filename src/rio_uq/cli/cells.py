@@ -14,7 +14,6 @@ from pyarrow import compute as pc
 from rio_uq._base.array import Array, Mask
 from rio_uq.cli.console import UserError
 from rio_uq.cli.dates import (
-    DATE,
     DATES,
     DURATIONS,
     TIMES,
@@ -23,6 +22,7 @@ from rio_uq.cli.dates import (
     temporal_cells,
     temporal_kind,
 )
+from rio_uq.features.date_text import DATE
 
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None")
 """Text that stands for a missing value."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import re
 from typing import Any
 
 import numpy as np
@@ -11,15 +9,9 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import compute as pc
 
+from rio_uq.features.date_text import parsed_date
+
 DATES, DURATIONS, TIMES = "date", "duration", "time"
-
-DATE = (
-    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?( ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?$"
-)
-"""Dates and times in ISO 8601."""
-
-ZONE = re.compile(r"(:[0-9.,:]*[0-9]) ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2})$")
-"""A time of the day, and the zone behind it."""
 
 
 def temporal_kind(kind: pa.DataType) -> str | None:
@@ -34,18 +26,9 @@ def temporal_kind(kind: pa.DataType) -> str | None:
 def dates_of_texts(texts: Any) -> pd.Series:
     """Dates in ISO 8601, as the clocks of their time zones show them; NaT for all other texts."""
     encoded = pc.dictionary_encode(texts)
-    days = np.array([_parsed(text) for text in encoded.dictionary.to_pylist()] or [None], dtype="datetime64[us]")
+    days = np.array([parsed_date(text) for text in encoded.dictionary.to_pylist()] or [None], dtype="datetime64[us]")
     codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
     return pd.Series(np.where(codes < 0, np.datetime64("NaT", "us"), days[codes]))
-
-
-def _parsed(text: str) -> datetime.datetime | None:
-    if not re.match(DATE, text):
-        return None
-    try:
-        return datetime.datetime.fromisoformat(ZONE.sub(r"\1", text))
-    except ValueError:  # the thirtieth of February
-        return None
 
 
 def temporal_cells(column: pa.ChunkedArray) -> pd.Series:

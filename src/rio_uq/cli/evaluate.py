@@ -56,14 +56,15 @@ def evaluate(
     opened = with_target(rio, target, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=trusted)
     check_levels(opened.rio, level)
     file = InputTable(test, CsvOptions(separator, encoding, decimal, thousands))
-    measures = _measured(opened, TableRows(file, opened, with_target=True, skip_bad=skip_bad_rows), level)
+    measures, n_beyond = _measured(opened, TableRows(file, opened, with_target=True, skip_bad=skip_bad_rows), level)
     if as_json:
-        say_json(json.dumps(_as_json(measures), indent=2))
+        say_json(json.dumps({**_as_json(measures), "rows_beyond_scale": n_beyond}, indent=2, allow_nan=False))
     else:
         say(_as_table(measures))
 
 
-def _measured(opened: OpenedRio, rows: TableRows, levels: list[float]) -> BeforeAfter:
+def _measured(opened: OpenedRio, rows: TableRows, levels: list[float]) -> tuple[BeforeAfter, int]:
+    """The measures, and how many outcomes have no place on the scale of `fit`."""
     import numpy as np
 
     from rio_uq.cli.predict import answers
@@ -85,7 +86,13 @@ def _measured(opened: OpenedRio, rows: TableRows, levels: list[float]) -> Before
     y, y_pred, mean, std, *ends = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     intervals = dict(zip(levels, zip(ends[::2], ends[1::2], strict=True), strict=True))
     log_loss, crps = (np.concatenate(parts) for parts in zip(*losses, strict=True))
-    return before_after(y, y_pred, mean, std, intervals, (log_loss, crps) if opened.rio.fitted_.has_density else None)
+    fitted = opened.rio.fitted_
+    beyond = fitted.scales.beyond(y[:, None])
+    if beyond is not None:
+        infinite = ", and NLPD is infinite" if fitted.has_density else ""
+        note(f"{beyond}: no interval holds such outcomes{infinite}", label="warning")
+    n_beyond = int((~fitted.scales.scales[0].contains(y)).sum())
+    return before_after(y, y_pred, mean, std, intervals, (log_loss, crps) if fitted.has_density else None), n_beyond
 
 
 def _losses(opened: OpenedRio, block: Any, y_pred: Any) -> tuple[Any, Any]:
@@ -111,12 +118,12 @@ def with_target(rio: Path, target: str | None, **options: Any) -> OpenedRio:
 
 
 def _as_json(measures: BeforeAfter) -> dict[str, Any]:
-    """Levels as text, and null where there is no density."""
+    """Levels as text, and null where there is no density, or a measure is infinite."""
 
     def of(side: Measures) -> dict[str, Any]:
         numbers = {name: getattr(side, name) for name in ("rmse", "mae", "nlpd", "crps")}
         return {
-            **{name: None if math.isnan(value) else value for name, value in numbers.items()},
+            **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
             "coverage": {f"{level:.12g}": share for level, share in side.coverage.items()},
             "width": {f"{level:.12g}": width for level, width in side.width.items()},
         }
@@ -141,9 +148,15 @@ def _as_table(measures: BeforeAfter) -> Any:
         table.add_column(name, justify="right")
     for name in ("rmse", "mae", "nlpd", "crps"):
         values = (getattr(side, name) for side in (before, after))
-        table.add_row(name.upper(), *("–" if math.isnan(value) else f"{value:.4g}" for value in values))
+        table.add_row(name.upper(), *map(_in_words, values))
     for level, share in before.coverage.items():
         table.add_row(f"{100 * level:.4g} % intervals hold", percent(share, 1), percent(after.coverage[level], 1))
         table.add_row("  mean width", f"{before.width[level]:.4g}", f"{after.width[level]:.4g}")
     table.add_row("predictions improved", "", percent(measures.improvement_ratio))
     return table
+
+
+def _in_words(value: float) -> str:
+    if math.isnan(value):
+        return "–"
+    return "infinite" if math.isinf(value) else f"{value:.4g}"

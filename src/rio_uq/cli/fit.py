@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 import warnings
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from contextlib import nullcontext
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 NEW, SEEN, MIXED = "new", "seen", "mixed:"
 SAY_ROWS = "say --rows new, --rows seen, or --rows mixed:COLUMN (1 or true for rows that it was not trained on)"
-GP, CALIBRATION = "The Gaussian process", "Calibration"
+GP, OUTCOMES, CALIBRATION = "The Gaussian process", "Outcomes", "Calibration"
 
 
 class Kernel(StrEnum):
@@ -35,6 +36,16 @@ class Kernel(StrEnum):
     io = "io"
     input = "input"
     output = "output"
+
+
+class OutcomeScale(StrEnum):
+    """The scale that residuals are taken on."""
+
+    auto = "auto"
+    identity = "identity"
+    log = "log"
+    sqrt = "sqrt"
+    logit = "logit"
 
 
 class Method(StrEnum):
@@ -104,6 +115,22 @@ def fit(
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same file.", rich_help_panel=GP)
     ] = 0,
+    scale: Annotated[
+        OutcomeScale,
+        typer.Option(
+            help="The scale that errors are alike on: log for prices and durations, sqrt for counts, logit for shares. "
+            "auto finds out, see docs/outcomes.md.",
+            rich_help_panel=OUTCOMES,
+        ),
+    ] = OutcomeScale.auto,
+    bounds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOW,HIGH",
+            help="The range of outcomes, which intervals stay in. Either end may be empty: 0, for prices.",
+            rich_help_panel=OUTCOMES,
+        ),
+    ] = None,
     calibrate_with: Annotated[
         Path | None,
         typer.Option(
@@ -144,8 +171,13 @@ def fit(
     A scikit-learn model and the rows it was fitted to, calibrated on others:
 
       rio-uq fit train.csv --target price --model model.skops --cross-fit --calibrate-with calib.csv -o price.rio
+
+    Errors of a price are in per cent, and no price is negative:
+
+      rio-uq fit train.csv --target price --pred-column yhat --scale log --bounds 0, -o price.rio
     """
     _check_usage(pred_column, model, cross_fit, rows)
+    ends = None if bounds is None else _parsed_bounds(bounds)
     is_cross = calibration_method is Method.cross
     if is_cross and calibrate_with is not None:
         raise typer.BadParameter(
@@ -175,9 +207,10 @@ def fit(
         needs_features=kernel != Kernel.output or opened is not None,
     )
     held_out = data.held_out if rows is None or mask is not None else rows == NEW
-    rio = _fitted(
-        data, opened, held_out, cross_fit=cross_fit, kernel=kernel.value, ard=ard, inducing=inducing, seed=seed
-    )
+    settings: dict[str, Any] = {"kernel": kernel.value, "ard": ard, "scale": scale.value, "bounds": ends}
+    if inducing is not None:
+        settings |= {"inference": "sparse", "n_inducing": inducing}
+    rio = _fitted(data, opened, held_out, settings, cross_fit=cross_fit, seed=seed)
     metadata = data.table.metadata()
     if calibrate_with is not None:
         metadata |= _calibrate(rio, data, calibrate_with, csv_options, calibration_method.value)
@@ -201,6 +234,34 @@ def _check_usage(pred_column: str | None, model: str | None, cross_fit: bool, ro
         raise typer.BadParameter("the model is needed, to fit clones of it: give --model", param_hint="--cross-fit")
 
 
+def _parsed_bounds(text: str) -> tuple[float | None, float | None]:
+    """LOW,HIGH as numbers, None for an end that is empty."""
+
+    def fail(reason: str) -> NoReturn:
+        raise typer.BadParameter(
+            f"{reason}; got {text!r}: two numbers with a comma between them, one of which may be left out, such as "
+            "0,100 or 0, or ,100",
+            param_hint="--bounds",
+        )
+
+    ends: list[float | None] = []
+    for part in text.split(","):
+        try:
+            ends.append(float(part) if part.strip() else None)
+        except ValueError:
+            fail(f"{part.strip()!r} is no number")
+    if len(ends) != 2:
+        fail("bounds are two" if len(ends) > 2 else "a comma is missing")
+    low, high = ends
+    if low is None and high is None:
+        fail("both ends are empty")
+    if any(end is not None and not math.isfinite(end) for end in ends):
+        fail("an end without a bound is left empty")
+    if low is not None and high is not None and not low < high:
+        fail("the lower end has to be below the upper one")
+    return low, high
+
+
 def _check_can_be_stored(model: OpenedModel, store_model: bool) -> None:
     """A model that is not fitted yet is fitted here, and lost unless it is stored."""
     from rio_uq.models.base import needs_fit
@@ -216,11 +277,9 @@ def _fitted(
     data: TrainingData,
     model: OpenedModel | None,
     held_out: Mask | bool | None,
+    settings: dict[str, Any],
     *,
     cross_fit: bool,
-    kernel: str,
-    ard: bool,
-    inducing: int | None,
     seed: int,
 ) -> RIORegressor:
     from rio_uq._base.warnings import SeenRowsWarning
@@ -234,17 +293,14 @@ def _fitted(
             "--cross-fit fits clones of the model to parts of the rows, which needs a scikit-learn model (skops, or "
             "pickle): fit to rows that the model has not seen instead, or calibrate with such rows"
         )
-    sparse: dict[str, Any] = {} if inducing is None else {"inference": "sparse", "n_inducing": inducing}
     rio = RIORegressor(
         estimator,
         features="auto" if data.encoder is None else data.encoder,
-        kernel=kernel,
-        ard=ard,
         residuals="cross-fit" if cross_fit else "auto",
         combine="refit",
         random_state=seed,
         verbose=is_terminal() and not cross_fit,
-        **sparse,
+        **settings,
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SeenRowsWarning)
@@ -320,6 +376,8 @@ def _report(rio: RIORegressor, data: TrainingData, output: Path) -> None:
         f"  standard deviation of residuals {float(summary.residual_std):.4g}, of noise "
         f"{float(summary.noise_std):.4g}; trust in the model {float(rio.trust_):.2f}"
     )
+    if rio.fitted_.has_scale_to_explain:
+        say(f"  {rio.scale_.in_words(0)}")
     if rio.calibration_ is not None:
         say(f"  error bars calibrated on {sum(rio.calibration_.n_rows):,} rows ({rio.calibration_.method})")
 

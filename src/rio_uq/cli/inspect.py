@@ -63,6 +63,10 @@ def _described(path: Path, manifest: dict[str, Any], rio: RIORegressor) -> dict[
         "inference": rio.inference,
         "points": rio.n_inducing_,
         "noise_variance": rio.noise_variance_ if fitted.y_shape == () else list(map(float, rio.noise_variance_)),
+        "scale": [
+            {"kind": scale.kind, "gains": dict(gains), "in_words": rio.scale_.in_words(output)}
+            for output, (scale, gains) in enumerate(zip(rio.scale_.scales, rio.scale_.gains, strict=True))
+        ],
         "distribution": [fitted.shape.in_words(i) for i in range(fitted.n_outputs)] if fitted.shape else None,
         "calibration": None
         if calibration is None
@@ -87,6 +91,7 @@ def _as_table(content: dict[str, Any]) -> Any:
         "rows": f"{content['rows']:,}",
         "features": f"{len(content['features'])}: {_shortened(content['features'])}",
         "kernel": f"{content['kernel']}{', ARD' if content['ard'] else ''}, {content['points']:,} points",
+        "scale": ", ".join(scale["kind"] for scale in content["scale"]),
         "calibration": "none" if calibration is None else f"{calibration['method']}, {sum(calibration['rows']):,} rows",
     }
     for name, value in lines.items():

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array, Mask
+from rio_uq.features.date_text import parsed_date
 from rio_uq.features.missing import is_missing
 
 KINDS = ("dates", "durations", "times")
@@ -99,6 +100,8 @@ def learn_dates(name: str, kind: str, values: Any) -> DateColumn:
 def date_kind(array: NDArray[Any], present: Sequence[Any]) -> str | None:
     """Of a column: one of `KINDS`, "mixed" if some values only are of one of them, None if none is.
 
+    Text is of dates where all of it is, in ISO 8601.
+
     Parameters
     ----------
     array : (n,) array
@@ -107,6 +110,8 @@ def date_kind(array: NDArray[Any], present: Sequence[Any]) -> str | None:
     """
     if array.dtype.kind in "mM":
         return None if np.isnat(array).all() else "dates" if array.dtype.kind == "M" else "durations"
+    if present and all(isinstance(value, str) for value in present):
+        return "dates" if all(parsed_date(text.strip()) is not None for text in dict.fromkeys(present)) else None
     kinds = {_kind_of_value(value) for value in present}
     if len(kinds) == 1:
         return kinds.pop()
@@ -143,6 +148,8 @@ def _without_zone(values: Any) -> Any:
 
 
 def _days(value: Any, kind: str) -> float:
+    if isinstance(value, str) and kind == "dates":
+        value = parsed_date(value.strip())
     if is_missing(value) or _kind_of_value(value) != kind:
         return float("nan")
     if kind == "durations":

@@ -45,7 +45,7 @@ class Problem:
         """Whether p = q, so that column j of ŷ predicts what column j of the targets is about."""
         return bool(self.y_pred.shape[1] == self.targets.shape[1])
 
-    def subset(self, chosen: Mask) -> Problem:
+    def subset(self, chosen: Mask | NDArray[np.intp]) -> Problem:
         """Some of the rows."""
         return replace(
             self,

@@ -59,7 +59,7 @@ class OnnxScales:
         if scale.kind == "identity":
             return y_pred
         graph = self.graph
-        inside = self._clip(y_pred, scale.lower + scale.floor, scale.upper - scale.floor)
+        inside = self._clip(y_pred, *scale.range_of_predictions)
         if scale.kind == "logit":
             above, below = graph.apply("Sub", inside, scale.lower), graph.apply("Sub", scale.upper, inside)
             return graph.apply("Log", graph.apply("Div", above, below))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rio_uq._base.array import Array
 from rio_uq.metrics import improvement_ratio, normal_intervals, one_error_bar, row_scores
 from rio_uq.report.rows import SHOWN, ReportRows
-from rio_uq.report.words import listed, measured, share
+from rio_uq.report.words import counted, listed, measured, share
 
 N_RESAMPLES = 1000
 
@@ -22,6 +22,9 @@ class Estimate(NamedTuple):
     value: float
     low: float
     high: float
+
+
+INFINITE = Estimate(np.inf, np.inf, np.inf)
 
 
 @dataclass(frozen=True)
@@ -68,17 +71,25 @@ class Comparison:
         Share of predictions that RIO has brought nearer to the outcome.
     before_std : float
         The error bar of the model alone.
+    n_beyond : int
+        Outcomes without a density, beyond the range of the scale of `fit`.
     """
 
     measures: tuple[Measure, ...]
     improved: float
     before_std: float
+    n_beyond: int = 0
 
     @property
     def answer(self) -> str:
         rmse, nlpd = self.measures[0], self.measures[2]
         verdicts = {"predictions": rmse.verdict, "error bars": nlpd.verdict}
-        return f"{_head(verdicts)}: {_moves(rmse)}; {_moves(nlpd)}{self._words_on_coverage()}."
+        words = self._words_on_infinity() if self.n_beyond else _moves(nlpd)
+        return f"{_head(verdicts)}: {_moves(rmse)}; {words}{self._words_on_coverage()}."
+
+    def _words_on_infinity(self) -> str:
+        outcomes = counted(self.n_beyond, "outcome is", "outcomes are")
+        return f"NLPD is infinite, for {outcomes} beyond the range that the scale of fit allows, and in no interval"
 
     def _words_on_coverage(self) -> str:
         levels = [measure for measure in self.measures if measure.level is not None]
@@ -122,6 +133,9 @@ def compare(rows: ReportRows, rng: np.random.Generator, n_resamples: int = N_RES
     for level, (low, high) in normal_intervals(rows.y_pred, std, shown).items():
         before.append((low <= rows.outcome) & (rows.outcome <= high))
         after.append(np.asarray(rows.inside_of(level)))
+    n_beyond = int(np.isinf(after[2]).sum())
+    if n_beyond:
+        after[2] = np.full(len(rows), np.nan)  # a mean over other rows would hide the worst
     values = np.column_stack([*before, *after]).astype(float)
     # The first line is the estimate, the others are its resamples.
     means = np.vstack([values.mean(axis=0), resampled_means(values, n_resamples, rng)])
@@ -135,7 +149,10 @@ def compare(rows: ReportRows, rng: np.random.Generator, n_resamples: int = N_RES
     measures = [
         Measure(name, meaning, _estimate(old), _estimate(new), _estimate(new - old))
         for (name, meaning), (old, new) in zip(kinds, pairs[:3], strict=True)
-    ] + [
+    ]
+    if n_beyond:
+        measures[2] = replace(measures[2], after=INFINITE, change=INFINITE)
+    measures += [
         Measure(
             f"{share(level, 0)} coverage",
             "share of outcomes inside the interval",
@@ -147,7 +164,7 @@ def compare(rows: ReportRows, rng: np.random.Generator, n_resamples: int = N_RES
         for level, (old, new) in zip(shown, pairs[3:], strict=True)
     ]
     improved = improvement_ratio(rows.outcome, rows.mean, rows.y_pred)
-    return Comparison(tuple(measures), improved, float(std[0]))
+    return Comparison(tuple(measures), improved, float(std[0]), n_beyond)
 
 
 def resampled_means(values: Array, n_resamples: int, rng: np.random.Generator) -> Array:

@@ -32,7 +32,7 @@ class Scale(Protocol):
         """Whether an outcome, or a prediction given to fit, has a place on the scale."""
 
     def forward(self, y: Array) -> Array:
-        """g(y)."""
+        """g(y); −∞ or ∞ for outcomes that are beyond the range."""
 
     def forward_prediction(self, y_pred: Array) -> Array:
         """g(ŷ), with predictions that have no place on the scale moved to its end."""
@@ -41,7 +41,7 @@ class Scale(Protocol):
         """g⁻¹(u), within the range of outcomes."""
 
     def log_slope(self, y: Array) -> Array:
-        """log g'(y)."""
+        """log g'(y); NaN for outcomes that have no place on the scale."""
 
     def in_words(self) -> str:
         """A noun."""

@@ -1,7 +1,8 @@
 """The scales that have names, with the range of outcomes.
 
 With t the distance of an outcome from its bound, y − a above a lower bound a, and b − y below an upper bound b where
-there is no lower one (the scale is then mirrored, so that it still increases),
+there is no lower one (the scale is then mirrored, so that it still increases; where there are both, b is the end of the
+range and nothing more),
 
     identity   g = y
     log        g = log t
@@ -55,7 +56,8 @@ class NamedScale:
     offset : float
         c of the square root.
     floor : float
-        The least distance from a bound that predictions have on the scales "log" and "logit".
+        The least distance that predictions have, on the scale "log" from the bound that it is about, on "logit" from
+        both.
 
     Examples
     --------
@@ -83,26 +85,46 @@ class NamedScale:
     def _is_mirrored(self) -> bool:
         return not np.isfinite(self.lower)
 
-    def _distance(self, y: Array) -> Array:
+    def distance(self, y: Array) -> Array:
+        """t, of the scales "log" and "sqrt"."""
         return self.upper - y if self._is_mirrored else y - self.lower
 
+    @property
+    def excludes(self) -> tuple[bool, bool]:
+        """Whether the lower and the upper bound themselves have no place on the scale."""
+        has_place = self.kind in ("identity", "sqrt")
+        return not (has_place or self._is_mirrored), not has_place and (self.kind == "logit" or self._is_mirrored)
+
+    @property
+    def range_of_predictions(self) -> tuple[float, float]:
+        """Predictions beyond are moved to its ends."""
+        below, above = self.excludes
+        return self.lower + (self.floor if below else 0.0), self.upper - (self.floor if above else 0.0)
+
     def contains(self, y: Array) -> Mask:
-        if self.kind in ("identity", "sqrt"):
-            return (y >= self.lower) & (y <= self.upper)
-        return (y > self.lower) & (y < self.upper)
+        below, above = self.excludes
+        return ((y > self.lower) if below else (y >= self.lower)) & ((y < self.upper) if above else (y <= self.upper))
 
     def forward(self, y: Array) -> Array:
+        if self.is_identity:
+            return y
+        inside = np.clip(y, self.lower, self.upper)
+        with np.errstate(divide="ignore"):  # log 0 is −∞
+            u = self._forward_within(inside)
+        return np.where(y < self.lower, -np.inf, np.where(y > self.upper, np.inf, u))
+
+    def _forward_within(self, y: Array) -> Array:
         if self.kind == "identity":
             return y
         if self.kind == "logit":
             return np.asarray(logit((y - self.lower) / (self.upper - self.lower)))
-        u = _OF_DISTANCE[self.kind].forward(self._distance(y) + self.offset)
+        u = _OF_DISTANCE[self.kind].forward(self.distance(y) + self.offset)
         return -u if self._is_mirrored else u
 
     def forward_prediction(self, y_pred: Array) -> Array:
         if self.kind == "identity":
             return y_pred
-        return self.forward(np.clip(y_pred, self.lower + self.floor, self.upper - self.floor))
+        return self._forward_within(np.clip(y_pred, *self.range_of_predictions))
 
     def inverse(self, u: Array) -> Array:
         if self.kind == "logit":
@@ -115,11 +137,12 @@ class NamedScale:
         return np.asarray(np.clip(y, self.lower, self.upper))
 
     def log_slope(self, y: Array) -> Array:
+        y = np.where(self.contains(y), y, np.nan)
         if self.kind == "identity":
-            return np.zeros_like(y)
+            return 0.0 * y
         if self.kind == "logit":
             return np.asarray(np.log(self.upper - self.lower) - np.log(y - self.lower) - np.log(self.upper - y))
-        return _OF_DISTANCE[self.kind].log_slope(self._distance(y) + self.offset)
+        return _OF_DISTANCE[self.kind].log_slope(self.distance(y) + self.offset)
 
     def in_words(self) -> str:
         words = {
@@ -170,16 +193,19 @@ def named_scale(kind: str, y: Array, bounds: tuple[float, float] = (-np.inf, np.
     scale = NamedScale(kind, lower, upper)
     outside = np.flatnonzero(~scale.contains(y))
     if len(outside):
-        strictly = ", the ends excluded," if kind in ("log", "logit") else ","
+        ends = {(True, True): ", the ends excluded,", (True, False): ", the lower end excluded,"}
+        strictly = ends.get(scale.excludes, ", the upper end excluded," if scale.excludes[1] else ",")
         raise ValueError(
             f"scale={kind!r} takes outcomes {scale.range_in_words()}{strictly} and y has {len(outside)} others, "
             f"{y[outside[0]]:g} in row {outside[0]} among them: use another scale, or bounds that hold all outcomes"
         )
     if kind == "identity":
         return scale
-    nearest = np.minimum(y - lower, upper - y)
+    if kind == "logit":
+        return NamedScale(kind, lower, upper, floor=FLOOR * float(np.minimum(y - lower, upper - y).min()))
+    distance = scale.distance(y)
     if kind == "sqrt":
-        positive = nearest[nearest > 0.0]
+        positive = distance[distance > 0.0]
         offset = ANSCOMBE * float(positive.min()) if len(positive) and len(positive) < len(y) else 0.0
         return NamedScale(kind, lower, upper, offset)
-    return NamedScale(kind, lower, upper, floor=FLOOR * float(nearest.min()))
+    return NamedScale(kind, lower, upper, floor=FLOOR * float(distance.min()))

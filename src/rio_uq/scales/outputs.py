@@ -22,6 +22,11 @@ class OutcomeScales:
     def is_identity(self) -> bool:
         return all(scale.is_identity for scale in self.scales)
 
+    @property
+    def is_another(self) -> bool:
+        """Whether some outcomes are on another scale than their own, bounds apart."""
+        return any(scale.kind != "identity" for scale in self.scales)
+
     def forward(self, y: Array) -> Array:
         return self._each(y, lambda scale, column: scale.forward(column))
 
@@ -34,17 +39,24 @@ class OutcomeScales:
     def log_slope(self, y: Array) -> Array:
         return self._each(y, lambda scale, column: scale.log_slope(column))
 
-    def checked(self, y: Array) -> Array:
-        """Outcomes (n, q); an error names those that have no place on the scale."""
+    def beyond(self, y: Array) -> str | None:
+        """A sentence on the first output that has outcomes (n, q) without a place on its scale; None if none has."""
         for number, (scale, column) in enumerate(zip(self.scales, y.T, strict=True)):
             outside = np.flatnonzero(~scale.contains(column))
             if len(outside):
                 of_output = f" of output {number}" if len(self.scales) > 1 else ""
-                raise ValueError(
-                    f"y{of_output} has {len(outside)} outcomes that have no place on the scale of fit "
-                    f"({scale.in_words()}), {column[outside[0]]:g} in row {outside[0]} among them: fit "
-                    "again with another scale or other bounds"
+                count = "1 outcome that has" if len(outside) == 1 else f"{len(outside):,} outcomes that have"
+                return (
+                    f"y{of_output} has {count} no place on the scale of fit ({scale.in_words()}), "
+                    f"{column[outside[0]]:g} in row {outside[0]}{' among them' if len(outside) > 1 else ''}"
                 )
+        return None
+
+    def checked(self, y: Array) -> Array:
+        """Outcomes (n, q), if all have their place; an error names those that do not."""
+        beyond = self.beyond(y)
+        if beyond is not None:
+            raise ValueError(f"{beyond}: fit again with another scale or other bounds")
         return y
 
     def _each(self, values: Array, of_column: Callable[[Scale, Array], Array]) -> Array:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from rio_uq._base.array import Array
-from rio_uq.scales.choice import ScaleChoice
+from rio_uq.scales.choice import Beyond, ScaleChoice
 from rio_uq.scales.contract import Scale
 from rio_uq.scales.named import NAMES, NamedScale
 from rio_uq.scales.transformer import TransformerScale
@@ -31,9 +32,16 @@ def write_scale(choice: ScaleChoice, outcome: Array) -> dict[str, Any]:
             "each output, or choose a scale by its name"
         )
     outputs = []
-    for number, (scale, gains, outside) in enumerate(zip(choice.scales, choice.gains, choice.outside, strict=True)):
-        evidence = {"gains": {name: float(gain) for name, gain in gains.items()}, "outside": float(outside)}
-        outputs.append({**_write_one(scale, outcome[:, number]), **evidence})
+    evidence = zip(choice.scales, choice.gains, choice.outside, choice.beyond, strict=True)
+    for number, (scale, gains, outside, beyond) in enumerate(evidence):
+        outputs.append(
+            {
+                **_write_one(scale, outcome[:, number]),
+                "gains": {name: float(gain) for name, gain in gains.items()},
+                "outside": float(outside),
+                "beyond": None if beyond is None else beyond._asdict(),
+            }
+        )
     return {"outputs": outputs}
 
 
@@ -55,15 +63,25 @@ def read_scale(fields: Fields, n_outputs: int, transformer: Any) -> ScaleChoice:
     outputs = fields.children("outputs")
     if len(outputs) != n_outputs:
         fields.fail(f"has to have one scale for each of {n_outputs} outputs", "outputs")
-    scales, gains, outside = [], [], []
+    scales, gains, outside, beyond = [], [], [], []
     for output in outputs:
         numbers = output.child("gains")
         gains.append({name: numbers.number(name) for name in list(numbers.left)})
         outside.append(output.number("outside"))
+        beyond.append(_read_beyond(output.optional_child("beyond")))
         scales.append(_read_one(output, transformer))
         output.finish()
     fields.finish()
-    return ScaleChoice(tuple(scales), tuple(gains), tuple(outside))
+    return ScaleChoice(tuple(scales), tuple(gains), tuple(outside), tuple(beyond))
+
+
+def _read_beyond(fields: Fields | None) -> Beyond | None:
+    if fields is None:
+        return None
+    kind = fields.text("kind", (*NAMES, TransformerScale.kind))
+    beyond = Beyond(kind, fields.count("n_rows", 1), fields.number("example"))
+    fields.finish()
+    return beyond
 
 
 def _read_one(fields: Fields, transformer: Any) -> Scale:
@@ -71,10 +89,11 @@ def _read_one(fields: Fields, transformer: Any) -> Scale:
     if kind == TransformerScale.kind:
         scale = TransformerScale(transformer, *(_number(fields, name) for name in ENDS))
         outcomes, on_scale = (_numbers(fields, name) for name in ("outcomes", "on_scale"))
-        if outcomes.shape != on_scale.shape or not np.allclose(scale.forward(outcomes), on_scale, rtol=1e-6):
+        reason = _difference(scale, outcomes, on_scale)
+        if reason is not None:
             raise ValueError(
-                f"{fields.archive.path}: the transformer given as scale is not that of fit: give the fitted one "
-                "(rio.scale_.scales[0].transformer)"
+                f"{fields.archive.path}: what was given as scale is not the transformer of fit ({reason}): give the "
+                "fitted one (rio.scale_.scales[0].transformer)"
             )
         return scale
     lower, upper, offset, floor = (_number(fields, name) for name in NUMBERS)
@@ -84,6 +103,19 @@ def _read_one(fields: Fields, transformer: Any) -> Scale:
     if (kind == "logit" and not all(is_bounded)) or (kind in ("log", "sqrt") and not any(is_bounded)):
         fields.fail(f"has to be bounded on the scale {kind!r}", "lower")
     return NamedScale(kind, lower, upper, offset, floor)
+
+
+def _difference(scale: TransformerScale, outcomes: Array, on_scale: Array) -> str | None:
+    """By which a transformer is seen not to be that of the file; None if there is none."""
+    try:
+        values = scale.forward(outcomes)
+    except NotFittedError:
+        return "it is not fitted"
+    except Exception as error:
+        return f"it raises {type(error).__name__}: {error}"
+    if outcomes.shape == on_scale.shape and np.allclose(values, on_scale, rtol=1e-6):
+        return None
+    return f"it makes {values[0]:g} of {outcomes[0]:g}, and {on_scale[0]:g} is stored"
 
 
 def _numbers(fields: Fields, name: str) -> Array:
