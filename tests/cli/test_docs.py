@@ -37,7 +37,7 @@ def test_the_page(run, monkeypatch):
                 n_commands += 1
             else:
                 assert shape(line) in said, line
-    assert n_commands == 10
+    assert n_commands == 12
     made = {path.name for path in Path("rio-demo").iterdir()}
     assert made == {"train.csv", "test.csv", "radius.rio", "predictions.csv"}
 
