@@ -27,6 +27,7 @@ from rio_uq.calibration.shape import Shape, fit_shape
 from rio_uq.features.extractors import Extractor, extractor
 from rio_uq.fitted import Fitted, LeaveOneOut, model_predictions
 from rio_uq.gp.backend.threads import effective_jobs
+from rio_uq.gp.copies import unit_of_all_rows
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.problem import Problem
 from rio_uq.gp.residual import KernelChoice, LeftOut, TrainedGP, fit_residual_gp
@@ -89,6 +90,9 @@ def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fi
             SeenRowsWarning,
         )
         return fitted
+    if options.weights != "counts":
+        rows = on_scale(_new_rows(fitted, sample), fitted.scales)
+        fitted = replace(fitted, gp=replace(fitted.gp, weight_unit=unit_of_all_rows(rows, source.n_rows)))
     total = source.total(partial(_sums_of_part, _walk_options(options, source)), fitted)
     return replace(fitted, gp=fitted.gp.of_sums(total.sums), kept=replace(fitted.kept, n_fitted=total.n_rows), loo=None)
 
@@ -212,6 +216,7 @@ class _Trainer:
             noise=options.noise,
             guard=guard,
             keeps_constant=keeps_constant,
+            are_counts=options.weights == "counts",
             walk_options=_walk_options(options),
             rng=self.rng,
         )

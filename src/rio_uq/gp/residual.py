@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rio_uq._base.array import Array, Mask
 from rio_uq.gp import folds
 from rio_uq.gp import posterior as gp_posterior
+from rio_uq.gp.copies import WeightUnit, as_measurements
 from rio_uq.gp.inference import inference_for
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.kernels.io import io_kernel
@@ -63,6 +64,8 @@ class ResidualGP:
         The share of the correction that left-out rows support, between 0 and 1.
     constant : (q,) array
         The constant part of the mean, in the units of the data.
+    weight_unit : WeightUnit
+        How many measurements the weights of rows are.
     """
 
     posterior: Posterior
@@ -79,6 +82,7 @@ class ResidualGP:
     slope_at: Array
     correction: Array
     constant: Array
+    weight_unit: WeightUnit
 
     @property
     def n_predictions(self) -> int:
@@ -131,7 +135,8 @@ class ResidualGP:
     def _data(self, problem: Problem, walk_options: dict[str, Any]) -> Observations:
         rows = self._rows(problem.features, problem.y_pred)
         targets, precision = self.noise.response(rows, self.targets.apply(problem.targets))
-        return Observations(rows, targets, problem.weight, precision, **walk_options)
+        weight = self.weight_unit.measurements(problem.weight, len(rows))
+        return Observations(rows, targets, weight, precision, **walk_options)
 
     def with_posterior(self, posterior: Posterior) -> ResidualGP:
         """With another posterior, and its bound."""
@@ -257,6 +262,7 @@ def fit_residual_gp(
     rng: np.random.Generator,
     guard: bool = False,
     keeps_constant: bool = False,
+    are_counts: bool = False,
 ) -> TrainedGP:
     """Scale, train from the starts, and put the result back into the units of the data.
 
@@ -279,11 +285,11 @@ def fit_residual_gp(
     keeps_constant : bool
         Whether the constant part of corrections is not shrunk: on another scale than their own, predictions that are
         right in the mean of outcomes are off by a constant.
+    are_counts : bool
+        Whether weights are numbers of measurements, see `rio_uq.gp.copies`.
     """
     inference = inference_for(settings, len(problem.features))
-    place: NDArray[np.intp] | None = None
-    if inference.merges_copies:
-        problem, place = problem.without_copies()
+    problem, place, weight_unit = as_measurements(problem, are_counts=are_counts, is_sorted=inference.sorts_rows)
     features, y_pred, weight = problem.features, problem.y_pred, problem.weight
     d, p, q = features.shape[1], y_pred.shape[1], problem.targets.shape[1]
     inputs = Scaling.standardizing(features, weight)
@@ -316,14 +322,11 @@ def fit_residual_gp(
     density = weak_prior(kernel, q, scales) if prior == "weak" else Prior.flat(len(bounds))
     constant = 0.0 if keeps_constant else targets.offset / targets.scale
 
-    learning = replace(data, weight=problem.learning_weight()) if inference.merges_copies else data
-    trained = train(kernel, learning, points, bounds, settings, rng, density)
+    trained = train(kernel, data, points, bounds, settings, rng, density)
     posterior: Posterior = trained.posterior
     theta, log_noise, inducing_points = posterior.theta, np.log(posterior.noise_variance), posterior.points
-    if learning.weight is not data.weight:
-        posterior = inference.posterior(kernel, theta, log_noise, inducing_points, data)
     left_out = posterior.leave_one_out(data)
-    counts = _shape_weight(learning.weight, problem.held_out, len(rows))
+    counts = _shape_weight(data.weight, problem.held_out, len(rows))
     own_folds = problem.fold if problem.fold is not None and np.ptp(problem.fold) > 0 else None
     errors: tuple[Array, Array] = left_out
     correction: Array = np.ones(q)
@@ -334,15 +337,15 @@ def fit_residual_gp(
             optimum = np.concatenate([theta, log_noise])
             search = folds.FoldSearch(trained.start, optimum, bounds, density, settings.max_iter)
             fold = folds.random_folds(len(rows)) if own_folds is None else own_folds
-            expected, latent = folds.errors_of_folds(kernel, learning, fold, search)
+            expected, latent = folds.errors_of_folds(kernel, data, fold, search)
         if problem.is_residual:
             correction = folds.supported_shares(constant + data.targets, constant + expected, counts)
         errors = _shrunk(data.targets - expected, latent, correction, constant + data.targets)
         posterior = with_noise_of(posterior, errors, counts, np.exp(bounds[-q:, 0]))
     kind = noise
-    if own_folds is not None and not holds_between_folds(noise, posterior, learning, errors, d, own_folds, rng):
+    if own_folds is not None and not holds_between_folds(noise, posterior, data, errors, d, own_folds, rng):
         kind = "constant"
-    posterior, noise_model, noise_variance = learn_noise(kind, posterior, learning, errors, d, problem.held_out, rng)
+    posterior, noise_model, noise_variance = learn_noise(kind, posterior, data, errors, d, problem.held_out, rng)
     gp = ResidualGP(
         posterior=posterior,
         noise=noise_model,
@@ -350,7 +353,7 @@ def fit_residual_gp(
         inputs=inputs,
         outputs=outputs,
         targets=targets,
-        bound=_in_units_of_data(trained.bound, learning.total_weight, targets),
+        bound=_in_units_of_data(trained.bound, data.total_weight, targets),
         n_iter=trained.n_iter,
         converged=trained.converged,
         message=trained.message,
@@ -358,6 +361,7 @@ def fit_residual_gp(
         slope_at=spread_out(rows[:, d:]),
         correction=correction,
         constant=targets.offset if keeps_constant else correction * targets.offset,
+        weight_unit=weight_unit,
     )
     response = noise_model.response(rows, data.targets)
     if response.precision is not None or not np.array_equal(response.targets, data.targets):

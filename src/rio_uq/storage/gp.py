@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
+from rio_uq.gp.copies import WeightUnit
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.inference.contract import Statistics
 from rio_uq.gp.inference.exact import ExactStatistics
@@ -53,6 +54,7 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
         "converged": bool(gp.converged),
         "message": str(gp.message),
         "is_residual": bool(gp.is_residual),
+        "weight_unit": {"value": float(gp.weight_unit.value), "are_counts": bool(gp.weight_unit.are_counts)},
     }
 
 
@@ -87,6 +89,7 @@ def read_gp(
         slope_at=arrays.floats("gp/slope_at", None, n_predictions),
         correction=correction,
         constant=constant,
+        weight_unit=_read_weight_unit(fields.child("weight_unit") if noise_choice is None else None),
     )
     if gp.is_residual and n_predictions != n_outputs:
         fields.fail("has to be the number of outputs where targets are residuals", "n_predictions")
@@ -102,6 +105,15 @@ def _read_correction(arrays: Arrays, targets: Scaling) -> tuple[Array, Array]:
     if not ((correction >= 0.0) & (correction <= 1.0)).all():
         arrays.fail("gp/correction", "shares have to be between 0 and 1")
     return correction, constant
+
+
+def _read_weight_unit(fields: Fields | None) -> WeightUnit:
+    """Weights are numbers of measurements in files of format 1, which do not say."""
+    if fields is None:
+        return WeightUnit()
+    unit = WeightUnit(fields.positive("value"), fields.flag("are_counts"))
+    fields.finish()
+    return unit
 
 
 def _limit(scaling: Scaling) -> float | None:

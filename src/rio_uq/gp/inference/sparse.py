@@ -183,7 +183,7 @@ class SparseObjective:
 class Sparse:
     """Inducing points, with the collapsed bound as objective."""
 
-    merges_copies = False
+    sorts_rows = False
     trains_folds = False
 
     def needs_exploring(self, settings: Settings) -> bool:
