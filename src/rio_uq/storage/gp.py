@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
 from rio_uq.gp.copies import WeightUnit
+from rio_uq.gp.edges import Edges
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.inference.contract import Statistics
 from rio_uq.gp.inference.exact import ExactStatistics
@@ -42,6 +43,8 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
         put(f"gp/{name}", np.stack([scaling.offset, scaling.scale]))
     put("gp/slope_at", gp.slope_at)
     put("gp/correction", np.stack([gp.correction, gp.constant]))
+    if gp.edges is not None:
+        put("gp/edges", np.stack(gp.edges))
     return {
         **({} if gp.n_predictions == gp.n_outputs else {"n_predictions": gp.n_predictions}),
         "posterior": _write_posterior("gp/posterior", gp.posterior, put),
@@ -90,7 +93,10 @@ def read_gp(
         correction=correction,
         constant=constant,
         weight_unit=_read_weight_unit(fields.child("weight_unit") if noise_choice is None else None),
+        edges=_read_edges(arrays, n_predictions),
     )
+    if gp.edges is not None and not gp.is_residual:
+        arrays.fail("gp/edges", "belongs to a GP on residuals")
     if gp.is_residual and n_predictions != n_outputs:
         fields.fail("has to be the number of outputs where targets are residuals", "n_predictions")
     fields.finish()
@@ -105,6 +111,15 @@ def _read_correction(arrays: Arrays, targets: Scaling) -> tuple[Array, Array]:
     if not ((correction >= 0.0) & (correction <= 1.0)).all():
         arrays.fail("gp/correction", "shares have to be between 0 and 1")
     return correction, constant
+
+
+def _read_edges(arrays: Arrays, n_predictions: int) -> Edges | None:
+    if member("gp/edges") not in arrays.left:
+        return None
+    edges = Edges(*arrays.floats("gp/edges", 2, n_predictions))
+    if not (edges.lowest <= edges.highest).all():
+        arrays.fail("gp/edges", "the first line has to be no larger than the second")
+    return edges
 
 
 def _read_weight_unit(fields: Fields | None) -> WeightUnit:
