@@ -32,8 +32,8 @@ POINTS_TO_BEAT = 300
 """Where the number of points is free, hyperparameters are first learnt with at least so many, and fewer are taken if
 these turn out to be enough: few points from the start would not see what is rough."""
 
-EXPLORING_ITERATIONS = 30
-"""Iterations after which the starts are compared."""
+EXPLORING_ITERATIONS, COMPARING_ITERATIONS = 30, 10
+"""Iterations after which the starts are compared, and what was found on more rows with what was found on fewer."""
 
 SUBSET_TOLERANCE = 1e-5
 """Relative gain at which the optimiser stops on a subset of the rows."""
@@ -107,13 +107,27 @@ class _Trainer:
     prior: Prior
 
     def explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
-        """Where the best of the starts has come to after some iterations, and that start; where not all rows took part,
-        its optimum on those that did.
+        """Where the best of the starts has come to after some iterations, and that start.
+
+        Where the number of points is free, shorter lengthscales are tried as well, and few rows exactly beside more of
+        them with points: the exact GP sees what is rough, and what it finds may take more points than there can be. The
+        bound on all rows decides.
         """
         inference = inference_for(self.settings, len(self.data))
-        if chooses_number := inference.needs_exploring(self.settings):
-            starts = [*starts, *shorter_starts(self.kernel, starts[0])]
-            n_rows = min(n_rows, EXACT_EXPLORING)
+        if not inference.needs_exploring(self.settings):
+            return self._explore(starts, n_rows)
+        starts = [*starts, *shorter_starts(self.kernel, starts[0])]
+        sizes = {min(n_rows, EXACT_EXPLORING, len(self.data)), min(n_rows, len(self.data))}
+        explored = [self._explore(starts, size) for size in sorted(sizes)]
+
+        def bound_at(x: Array) -> float:
+            objective = inference.objective(self.kernel, self.data, x, self.settings, self.rng, POINTS_TO_BEAT)
+            return self._maximize(objective, x, COMPARING_ITERATIONS, self.settings.tolerance, "comparing").value
+
+        return explored[0] if len(explored) == 1 else max(explored, key=lambda found: bound_at(found[0]))
+
+    def _explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
+        """On so many rows; where these are not all, to the optimum on them."""
         is_subset = len(self.data) > n_rows
         if len(starts) == 1 and not is_subset:
             return starts[0], starts[0]
@@ -142,7 +156,7 @@ class _Trainer:
         optima = in_parallel(walk_from, range(len(starts)), data.n_jobs if can_share else 1)
         winner = max(range(len(starts)), key=lambda i: optima[i].value)
         best = optima[winner]
-        if is_subset and not best.converged and not chooses_number:
+        if is_subset and not best.converged and len(data) > EXACT_EXPLORING:
             label = f"best start on {len(data)} rows"
             best = self._maximize(objective_at(best.x), best.x, self.settings.max_iter, SUBSET_TOLERANCE, label)
         return best.x, starts[winner]
