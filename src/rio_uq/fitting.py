@@ -23,9 +23,11 @@ from rio_uq._base.warnings import SeenRowsWarning, warn_user
 from rio_uq.features.extractors import Extractor, extractor
 from rio_uq.fitted import Fitted, LeaveOneOut, model_predictions
 from rio_uq.gp.backend.threads import effective_jobs
+from rio_uq.gp.copies import unit_of_all_rows
 from rio_uq.gp.inference.collapsed import Sums
+from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.problem import Problem
-from rio_uq.gp.residual import KernelChoice, LeftOut, TrainedGP, fit_residual_gp
+from rio_uq.gp.residual import KernelChoice, TrainedGP, fit_residual_gp
 from rio_uq.gp.settings import Settings
 from rio_uq.models import base as base_model
 from rio_uq.models.residuals import TrainingRows, choose_residuals, without_copies_of_seen_rows
@@ -78,8 +80,12 @@ def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fi
             SeenRowsWarning,
         )
         return fitted
+    if options.weights != "counts":
+        rows = on_scale(_new_rows(fitted, sample), fitted.scales)
+        fitted = replace(fitted, gp=replace(fitted.gp, weight_unit=unit_of_all_rows(rows, source.n_rows)))
     total = source.total(partial(_sums_of_part, _walk_options(options, source)), fitted)
-    return replace(fitted, gp=fitted.gp.of_sums(total.sums), kept=replace(fitted.kept, n_fitted=total.n_rows), loo=None)
+    gp = fitted.gp.of_sums(total.sums).reaching(total.y_pred_range)
+    return replace(fitted, gp=gp, kept=replace(fitted.kept, n_fitted=total.n_rows), loo=None)
 
 
 def partial_fit(fitted: Fitted, source: Source, options: Options) -> Fitted:
@@ -93,7 +99,8 @@ def partial_fit(fitted: Fitted, source: Source, options: Options) -> Fitted:
         if not total.n_rows:
             raise ValueError("sample_weight has to be more than zero in at least one row")
         some = source.take(_draw(source.n_rows, min(MOST_ROWS, source.n_rows), options))
-        gp, n_new = fitted.gp.of_sums(fitted.gp.sums.plus(total.sums)), total.n_rows
+        gp = fitted.gp.of_sums(fitted.gp.sums.plus(total.sums)).reaching(total.y_pred_range)
+        n_new = total.n_rows
         new = _new_rows(fitted, some, is_part=True)
     weight = np.ones(len(new.features)) if new.weight is None else new.weight
     added = KeptRows(new.features, new.y_pred, new.targets, weight, n_new)
@@ -192,6 +199,7 @@ class _Trainer:
             noise=options.noise,
             guard=guard,
             keeps_constant=keeps_constant,
+            are_counts=options.weights == "counts",
             walk_options=_walk_options(options),
             rng=self.rng,
         )
@@ -243,18 +251,26 @@ def _new_rows(fitted: Fitted, part: Part, *, is_part: bool = False) -> Problem:
 
 
 class _Total(NamedTuple):
-    """The sums of the GP over rows, and how many there were with a positive weight."""
+    """The sums of the GP over rows, how many there were with a positive weight, and the least and the largest of their
+    predictions on the scale of outcomes, (at most 2, p).
+    """
 
     sums: Sums
     n_rows: int
+    y_pred_range: Array
 
     def plus(self, other: _Total) -> _Total:
-        return _Total(self.sums.plus(other.sums), self.n_rows + other.n_rows)
+        both = np.vstack([self.y_pred_range, other.y_pred_range])
+        return _Total(self.sums.plus(other.sums), self.n_rows + other.n_rows, _range_of(both))
+
+
+def _range_of(y_pred: Array) -> Array:
+    return np.stack([y_pred.min(axis=0), y_pred.max(axis=0)]) if len(y_pred) else y_pred
 
 
 def _sums_of_part(walk_options: dict[str, Any], fitted: Fitted, part: Part) -> _Total:
-    new = _new_rows(fitted, part, is_part=True)
-    return _Total(fitted.gp.sums_of(on_scale(new, fitted.scales), walk_options), len(new.features))
+    new = on_scale(_new_rows(fitted, part, is_part=True), fitted.scales)
+    return _Total(fitted.gp.sums_of(new, walk_options), len(new.features), _range_of(new.y_pred))
 
 
 def _draw(n_rows: int, n_drawn: int, options: Options) -> NDArray[np.intp]:

@@ -27,6 +27,7 @@ CHOICES = {
     "inference": ("auto", *INFERENCES),
     "noise": tuple(NOISES),
     "distribution": ("auto", "normal", "student"),
+    "weights": ("relative", "counts"),
 }
 TRAINING_CHOICES = {
     "starts": ("auto", "rio", "unit"),
@@ -138,6 +139,7 @@ PAPER_SETTINGS: dict[str, Any] = {
     "noise": "constant",
     "distribution": "normal",
     "scale": "identity",
+    "weights": "counts",
     "max_iter": 1000,
     "tol": 2.2e-9,  # SciPy's default for L-BFGS-B
 }
@@ -187,6 +189,7 @@ class Options:
     distribution: str
     scale: Any
     bounds: Any
+    weights: str
     max_iter: int
     tol: float
     training: Training

@@ -118,6 +118,12 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         The range of outcomes, ``(0, None)`` for prices, say. Intervals stay within; "log" and "sqrt" are taken of the
         distance from the one bound, "logit" is between both. None for no bounds: those scales are then of outcomes
         above zero, or between 0 and 1.
+    weights : {"relative", "counts"}
+        What ``sample_weight`` says. "relative" weights say how much rows count beside each other, as those of surveys
+        do: all of them times a factor give the same result. They are divided by their mean over rows, after rows of
+        equal (x, ŷ, y) were merged; but where features are so coarse and outcomes so discrete that rows are equal by
+        chance, every row is a measurement of its own. "counts" are numbers of measurements: a row of weight 90 is
+        ninety of them.
     max_iter : int
         Iterations of the optimiser at most, in the search for the best start and on all rows; passes over the rows
         in "svgp".
@@ -168,7 +174,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         Leave-one-out predictions ``mean``, ``std`` and scores ``z`` = (y − mean)/std of the rows given to `fit`, in
         their order and of the shape of y: each as predicted without the row, at the hyperparameters of all rows; and
         the ``weight`` by which rows tell of rows to come. These
-        are closed forms: nothing is refitted. Copies of a row are left out together in exact inference. NaN for rows
+        are closed forms: nothing is refitted. Copies of a row are left out together. NaN for rows
         without weight or without an out-of-fold prediction. Not there for rows that were read in parts, after
         `partial_fit`, and after `rio_uq.load`, since files do not hold it.
     scale_ : ScaleChoice
@@ -223,6 +229,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         distribution: str = "auto",
         scale: Any = "auto",
         bounds: Any = None,
+        weights: str = "relative",
         max_iter: int = 200,
         tol: float = 1e-6,
         training: Training | dict[str, Any] | None = None,
@@ -246,6 +253,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         self.distribution = distribution
         self.scale = scale
         self.bounds = bounds
+        self.weights = weights
         self.max_iter = max_iter
         self.tol = tol
         self.training = training
@@ -300,9 +308,9 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             Predictions of the model for X, if they are known already, or if they should be others than the model's own
             (out-of-fold predictions, say).
         sample_weight : array of shape (n,), optional
-            How often each row counts. A row of weight two is the same as that row twice. In exact inference copies
-            count as one measurement where the noise and the other hyperparameters are learnt. Also given to a model
-            that is fitted here, if it takes weights.
+            How much each row counts, see the option ``weights``; only ratios matter. A row of weight two is the same as
+            that row twice. Copies of a row are one measurement, with more weight beside others, and are left out
+            together. Also given to a model that is fitted here, if it takes weights.
         held_out : bool or array of bool of shape (n,), optional
             The rows that a fitted model was not trained on: True for all of them, False for none, or a mask, of the
             validation rows of a network, say. With a mask the GP learns two noise variances, and uses that of the
@@ -351,7 +359,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X, y, y_pred, sample_weight : as in `fit`
-            New rows only.
+            New rows only. Their weights are in the unit of those of `fit`: a row of the mean weight there is one
+            measurement. Copies among new rows, and of rows given before, count as often as they come.
 
         Returns
         -------

@@ -47,6 +47,15 @@ def test_what_is_chosen_leaves_little_to_gain(rng):
     assert rio.bound_ - few.bound_ > inducing.GAIN_PER_ROW * len(X)
 
 
+@pytest.mark.slow
+def test_rough_data_are_not_taken_for_noise(rng):
+    """With long lengthscales they look like it, and ten points would be enough."""
+    X, y = data(rng, 36.0, n=1500)
+    rio = fitted(X, y, tol=1e-2)
+    assert rio.n_inducing_ > 300
+    assert rio.noise_variance_ < 0.25 * y.var()
+
+
 @pytest.mark.parametrize("method", inducing.METHODS)
 def test_every_method_and_few_rows(method, rng):
     X, y = data(rng, 3.0, n=12)

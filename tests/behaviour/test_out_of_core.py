@@ -81,6 +81,7 @@ def fitted(frame):
 def of_all_rows(rio, X, y, prediction, weight=None):
     """The GP of a regressor made anew from all rows at once, at its hyperparameters, scalings and inducing points."""
     gp, known = rio.fitted_.gp, rio.fitted_.gp.posterior
+    weight = gp.weight_unit.measurements(weight, len(X))
     data = Observations(gp._rows(X, prediction[:, None]), gp.targets.apply((y - prediction)[:, None]), weight)
     whole = sparse.posterior(known.kernel, known.theta, np.log(known.statistics.noise_variance), known.points, data)
     return replace(gp, posterior=replace(whole, noise_variance=known.noise_variance))
@@ -93,6 +94,23 @@ def assert_same(rio, gp, X, prediction):
     np.testing.assert_allclose(found, prediction + mean[:, 0], rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(std, np.sqrt(variance[:, 0]), rtol=1e-6)
     np.testing.assert_allclose(rio.trust_, gp.trust()[0][0], rtol=1e-7)
+
+
+def test_the_scale_of_weights_and_copies_of_all_rows_do_not_matter(frame, tmp_path):
+    counted = frame[frame["weight"] > 0.0]
+    std = {}
+    for name, table, weights in (
+        ("once", counted, "weight"),
+        ("sum to one", counted.assign(weight=counted["weight"] / counted["weight"].sum()), "weight"),
+        ("none", frame, None),
+        ("copied", pd.concat([frame] * 8), None),
+    ):
+        table.to_parquet(tmp_path / f"{name}.parquet")
+        rows = ArrowRows(tmp_path / f"{name}.parquet", columns=NAMES)
+        rio = regressor().fit(rows, "y", y_pred="yhat", sample_weight=weights)
+        std[name] = rio.predict(frame[NAMES][:50], y_pred=frame["yhat"][:50], return_std=True, include_noise=False)[1]
+    np.testing.assert_allclose(std["sum to one"], std["once"], rtol=1e-6)
+    np.testing.assert_allclose(std["copied"].mean(), std["none"].mean(), rtol=0.35)
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])

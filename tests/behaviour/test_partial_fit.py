@@ -33,7 +33,7 @@ def fitted(X, y, **options):
 def all_at_once(rio, X, y, weight=None):
     """The GP of a regressor, computed from all rows with its hyperparameters, scalings and inducing points."""
     gp = rio.fitted_.gp
-    prediction = rio.fitted_.predictions(X)
+    prediction, weight = rio.fitted_.predictions(X), gp.weight_unit.measurements(weight, len(X))
     data = Observations(gp._rows(X, prediction), gp.targets.apply(y.reshape(prediction.shape) - prediction), weight)
     known = gp.posterior
     log_noise = np.log(known.statistics.noise_variance)

@@ -55,6 +55,15 @@ def assert_agree(rio, X, y_pred, levels=(0.5, 0.9), *, dtype="float64"):
             assert (np.abs(found[f"{name}_{level:g}"] - end) <= allowed + of_width).all()
 
 
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_beyond_the_range_of_predictions(n_outputs, rng):
+    X = rng.normal(size=(40, 2))
+    y_pred = rng.normal(size=(40, n_outputs))
+    rio = fitted(X, 2.0 * y_pred + 0.1 * rng.normal(size=y_pred.shape), y_pred, scale="identity")
+    far = np.array([-30.0, -4.0, 0.0, 6.0])[:, None] * np.ones(n_outputs)
+    assert_agree(rio, X[:4], far)
+
+
 def prior_std(rio, X, y_pred):
     """Of an outcome, times its calibration: what variances are differences of."""
     gp = rio.fitted_.gp

@@ -6,14 +6,16 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rio_uq._base.array import Array, Mask
 from rio_uq.gp import folds
 from rio_uq.gp import posterior as gp_posterior
+from rio_uq.gp.copies import WeightUnit, as_measurements
+from rio_uq.gp.edges import Edges, slope_of, slope_variance_of
 from rio_uq.gp.inference import inference_for
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.kernels.io import io_kernel
+from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.noise import holds_between_folds, learn_noise
 from rio_uq.gp.noise.constant import with_noise_of
 from rio_uq.gp.noise.contract import Noise
@@ -66,6 +68,11 @@ class ResidualGP:
         The constant part of the mean, in the units of the data.
     growth : Growth
         Of noise beyond the largest predictions.
+    weight_unit : WeightUnit
+        How many measurements the weights of rows are.
+    edges : Edges or None
+        Of scaled predictions, beyond which a slope on ŷ does not go on; None where targets are outcomes, which follow
+        the prediction, and in files that do not have them.
     """
 
     posterior: Posterior
@@ -83,6 +90,8 @@ class ResidualGP:
     correction: Array
     constant: Array
     growth: Growth
+    weight_unit: WeightUnit
+    edges: Edges | None
 
     @property
     def n_predictions(self) -> int:
@@ -111,13 +120,19 @@ class ResidualGP:
         if self.n_predictions != q:
             return np.full(q, np.nan), np.full(q, np.nan)
         slope, std = output_slope(self.posterior, self.slope_at)
-        unit = self.targets.scale / self.outputs.scale
-        unit = unit * self.correction
+        unit = self.correction * self.targets.scale / self.outputs.scale
         return float(self.is_residual) + unit * slope, unit * std
 
     def with_rows(self, problem: Problem, walk_options: dict[str, Any]) -> ResidualGP:
         """With further rows in the posterior and in the bound; all else that was learnt stays as it is."""
-        return self.with_posterior(self.posterior.with_rows(self._data(problem, walk_options)))
+        posterior = self.posterior.with_rows(self._data(problem, walk_options))
+        return self.with_posterior(posterior).reaching(problem.y_pred)
+
+    def reaching(self, y_pred: Array) -> ResidualGP:
+        """With further predictions (n, p) in the range over which a slope is taken for known."""
+        if self.edges is None or not len(y_pred):
+            return self
+        return replace(self, edges=self.edges.extended(Edges.of(self.outputs.apply(y_pred))))
 
     @property
     def sums(self) -> Sums:
@@ -135,7 +150,8 @@ class ResidualGP:
     def _data(self, problem: Problem, walk_options: dict[str, Any]) -> Observations:
         rows = self._rows(problem.features, problem.y_pred)
         targets, precision = self.noise.response(rows, self.targets.apply(problem.targets))
-        return Observations(rows, targets, problem.weight, precision, **walk_options)
+        weight = self.weight_unit.measurements(problem.weight, len(rows))
+        return Observations(rows, targets, weight, precision, **walk_options)
 
     def with_posterior(self, posterior: Posterior) -> ResidualGP:
         """With another posterior, and its bound."""
@@ -155,10 +171,22 @@ class ResidualGP:
     def _rows(self, features: Array, y_pred: Array) -> Array:
         return np.hstack([self.inputs.apply(features), self.outputs.apply(y_pred)])
 
+    def _beyond(self, rows: Array) -> Array | None:
+        """How far the prediction of each row is beyond the range that was seen, (n, p); None if nowhere."""
+        if self.edges is None:
+            return None
+        beyond = self.edges.beyond(rows[:, -self.n_predictions :])
+        return beyond if beyond.any() else None
+
     def mean(self, features: Array, y_pred: Array, n_jobs: int) -> Array:
         """Mean of the target at each row, shape (n, q)."""
-        mean = gp_posterior.predict_mean(self.posterior, self._rows(features, y_pred), n_jobs=n_jobs)
-        return self._corrected(mean)
+        rows = self._rows(features, y_pred)
+        return self._corrected(self._bounded(gp_posterior.predict_mean(self.posterior, rows, n_jobs=n_jobs), rows))
+
+    def _bounded(self, mean: Array, rows: Array) -> Array:
+        """A mean in scaled units without what the slope on ŷ has beyond the range of predictions."""
+        beyond = self._beyond(rows)
+        return mean if beyond is None else mean - beyond @ slope_of(self.posterior, self.n_predictions)
 
     def _corrected(self, mean: Array) -> Array:
         """The mean of the target from that in scaled units."""
@@ -171,19 +199,32 @@ class ResidualGP:
 
     def mean_and_variance(self, features: Array, y_pred: Array, n_jobs: int) -> tuple[Array, Array]:
         """Mean of the target and variance of its latent value at each row, both of shape (n, q)."""
-        mean, variance = gp_posterior.predict(self.posterior, self._rows(features, y_pred), n_jobs=n_jobs)
-        return self._corrected(mean), self.latent_unit**2 * variance
+        rows = self._rows(features, y_pred)
+        mean, variance = gp_posterior.predict(self.posterior, rows, n_jobs=n_jobs)
+        beyond = self._beyond(rows)
+        if beyond is not None:
+            variance = variance + (beyond**2 @ slope_variance_of(self.posterior, self.n_predictions))[:, None]
+        return self._corrected(self._bounded(mean, rows)), self.latent_unit**2 * variance
 
     def covariance(self, features: Array, y_pred: Array) -> Array:
         """Covariance of the latent target between rows, shape (q, n, n)."""
-        matrices = gp_posterior.covariance(self.posterior, self._rows(features, y_pred))
+        rows = self._rows(features, y_pred)
+        matrices, beyond = gp_posterior.covariance(self.posterior, rows), self._beyond(rows)
+        if beyond is not None:
+            matrices = matrices + beyond * slope_variance_of(self.posterior, self.n_predictions) @ beyond.T
         return matrices * self.latent_unit[:, None, None] ** 2
 
     def sample(self, features: Array, y_pred: Array, n_samples: int, rng: np.random.Generator) -> Array:
         """Joint draws of the latent target, shape (n, q, n_samples)."""
-        draws = gp_posterior.sample(self.posterior, self._rows(features, y_pred), n_samples, rng)
-        mean = gp_posterior.predict_mean(self.posterior, self._rows(features, y_pred))
-        return self._corrected(mean)[:, :, None] + self.latent_unit[:, None] * (draws - mean[:, :, None])
+        rows = self._rows(features, y_pred)
+        draws = gp_posterior.sample(self.posterior, rows, n_samples, rng)
+        mean, beyond = gp_posterior.predict_mean(self.posterior, rows), self._beyond(rows)
+        if beyond is not None:
+            spread = beyond * np.sqrt(slope_variance_of(self.posterior, self.n_predictions))
+            slopes = rng.standard_normal((self.n_predictions, self.n_outputs * n_samples))
+            draws = draws + (spread @ slopes).reshape(draws.shape)
+        centre = self._corrected(self._bounded(mean, rows))
+        return centre[:, :, None] + self.latent_unit[:, None] * (draws - mean[:, :, None])
 
     def part(self, name: str, features: Array, y_pred: Array, n_jobs: int) -> Array:
         """The part of the mean, less its offset, that comes from the "input" or the "output" kernel, (n, q)."""
@@ -192,7 +233,7 @@ class ResidualGP:
             return np.zeros((len(y_pred), self.n_outputs))
         rows = self._rows(features, y_pred)
         part = gp_posterior.predict_mean(self.posterior.of_terms(terms), rows, n_jobs=n_jobs)
-        return self.correction * self.targets.scale * part
+        return self.correction * self.targets.scale * (self._bounded(part, rows) if name == "output" else part)
 
     def with_noise_of_at_least(self, variance: Array) -> ResidualGP:
         """With a larger noise variance for predictions, (q,) in the units of y², where it is smaller than that."""
@@ -209,36 +250,6 @@ class ResidualGP:
             label = f"{name}#{repeats + 1}" if repeats else name
             terms[label] = term.in_units(theta, units, self.targets.scale)
         return terms
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """Leave-one-out errors of the distinct rows that a GP was trained on, in the units of the data.
-
-    Neither the mean nor the noise at a row has seen that row: both are closed forms at fixed hyperparameters.
-
-    Attributes
-    ----------
-    residual, std : (m, q) arrays
-        Target minus leave-one-out mean, and the standard deviation that was expected of it, noise included.
-    scores : (m, q) array
-        residual/std; with a guard and exact inference those of GPs that were trained without the row.
-    weight : (m,) array
-        How often each row counts where the shape of errors is learnt: zero for rows that the model has seen, if others
-        are held out, and once for copies of one measurement.
-    place : (n,) array of int or None
-        Which of the distinct rows each row of the problem is; None where none were merged.
-    """
-
-    residual: Array
-    std: Array
-    scores: Array
-    weight: Array
-    place: NDArray[np.intp] | None
-
-    def of_rows(self, values: Array) -> Array:
-        """Values of distinct rows (m, q) as those of all rows (n, q)."""
-        return values if self.place is None else values[self.place]
 
 
 class TrainedGP(NamedTuple):
@@ -262,6 +273,7 @@ def fit_residual_gp(
     rng: np.random.Generator,
     guard: bool = False,
     keeps_constant: bool = False,
+    are_counts: bool = False,
 ) -> TrainedGP:
     """Scale, train from the starts, and put the result back into the units of the data.
 
@@ -284,11 +296,11 @@ def fit_residual_gp(
     keeps_constant : bool
         Whether the constant part of corrections is not shrunk: on another scale than their own, predictions that are
         right in the mean of outcomes are off by a constant.
+    are_counts : bool
+        Whether weights are numbers of measurements, see `rio_uq.gp.copies`.
     """
     inference = inference_for(settings, len(problem.features))
-    place: NDArray[np.intp] | None = None
-    if inference.merges_copies:
-        problem, place = problem.without_copies()
+    problem, place, weight_unit = as_measurements(problem, are_counts=are_counts, is_sorted=inference.sorts_rows)
     features, y_pred, weight = problem.features, problem.y_pred, problem.weight
     d, p, q = features.shape[1], y_pred.shape[1], problem.targets.shape[1]
     inputs = Scaling.standardizing(features, weight)
@@ -321,14 +333,11 @@ def fit_residual_gp(
     density = weak_prior(kernel, q, scales) if prior == "weak" else Prior.flat(len(bounds))
     constant = 0.0 if keeps_constant else targets.offset / targets.scale
 
-    learning = replace(data, weight=problem.learning_weight()) if inference.merges_copies else data
-    trained = train(kernel, learning, points, bounds, settings, rng, density)
+    trained = train(kernel, data, points, bounds, settings, rng, density)
     posterior: Posterior = trained.posterior
     theta, log_noise, inducing_points = posterior.theta, np.log(posterior.noise_variance), posterior.points
-    if learning.weight is not data.weight:
-        posterior = inference.posterior(kernel, theta, log_noise, inducing_points, data)
     left_out = posterior.leave_one_out(data)
-    counts = _shape_weight(learning.weight, problem.held_out, len(rows))
+    counts = _shape_weight(data.weight, problem.held_out, len(rows))
     own_folds = problem.fold if problem.fold is not None and np.ptp(problem.fold) > 0 else None
     errors: tuple[Array, Array] = left_out
     correction: Array = np.ones(q)
@@ -339,7 +348,7 @@ def fit_residual_gp(
             optimum = np.concatenate([theta, log_noise])
             search = folds.FoldSearch(trained.start, optimum, bounds, density, settings.max_iter)
             fold = folds.random_folds(len(rows)) if own_folds is None else own_folds
-            by_fold = folds.predict_folds(kernel, learning, fold, search)
+            by_fold = folds.predict_folds(kernel, data, fold, search)
             expected = by_fold.mean
         if problem.is_residual:
             correction = folds.supported_shares(constant + data.targets, constant + expected, counts)
@@ -349,9 +358,9 @@ def fit_residual_gp(
             errors = _of_folds(errors, by_fold, data.targets, correction, total, counts, is_own=own_folds is not None)
         posterior = with_noise_of(posterior, errors, counts, np.exp(bounds[-q:, 0]))
     kind = noise
-    if own_folds is not None and not holds_between_folds(noise, posterior, learning, errors, d, own_folds, rng):
+    if own_folds is not None and not holds_between_folds(noise, posterior, data, errors, d, own_folds, rng):
         kind = "constant"
-    posterior, noise_model, noise_variance = learn_noise(kind, posterior, learning, errors, d, problem.held_out, rng)
+    posterior, noise_model, noise_variance = learn_noise(kind, posterior, data, errors, d, problem.held_out, rng)
     growth = Growth.none(q)
     if noise_model.varies and problem.is_residual and not keeps_constant:
         growth = fit_growth(y_pred, errors[0], counts)
@@ -362,7 +371,7 @@ def fit_residual_gp(
         inputs=inputs,
         outputs=outputs,
         targets=targets,
-        bound=_in_units_of_data(trained.bound, learning.total_weight, targets),
+        bound=_in_units_of_data(trained.bound, data.total_weight, targets),
         n_iter=trained.n_iter,
         converged=trained.converged,
         message=trained.message,
@@ -371,6 +380,8 @@ def fit_residual_gp(
         correction=correction,
         constant=targets.offset if keeps_constant else correction * targets.offset,
         growth=growth,
+        weight_unit=weight_unit,
+        edges=Edges.of(rows[:, d:]) if problem.is_residual else None,
     )
     response = noise_model.response(rows, data.targets)
     if response.precision is not None or not np.array_equal(response.targets, data.targets):

@@ -23,12 +23,17 @@ from rio_uq.gp.optimize import LONG_MEMORY, MEMORY, Optimum, Search
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.priors import Prior
 from rio_uq.gp.settings import Settings
+from rio_uq.gp.starts import shorter_starts
 
 EXACT_EXPLORING, EXPLORING_POINTS = 1000, 200
 """Starts are compared by the exact GP up to this many rows, by the sparse one with this many points above."""
 
-EXPLORING_ITERATIONS = 30
-"""Iterations after which the starts are compared."""
+POINTS_TO_BEAT = 300
+"""Where the number of points is free, hyperparameters are first learnt with at least so many, and fewer are taken if
+these turn out to be enough: few points from the start would not see what is rough."""
+
+EXPLORING_ITERATIONS, COMPARING_ITERATIONS = 30, 10
+"""Iterations after which the starts are compared, and what was found on more rows with what was found on fewer."""
 
 SUBSET_TOLERANCE = 1e-5
 """Relative gain at which the optimiser stops on a subset of the rows."""
@@ -102,12 +107,29 @@ class _Trainer:
     prior: Prior
 
     def explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
-        """Where the best of the starts has come to after some iterations, and that start; where not all rows took part,
-        its optimum on those that did.
+        """Where the best of the starts has come to after some iterations, and that start.
+
+        Where the number of points is free, shorter lengthscales are tried as well, and few rows exactly beside more of
+        them with points: the exact GP sees what is rough, and what it finds may take more points than there can be. The
+        bound on all rows decides.
         """
-        is_subset = len(self.data) > n_rows
         inference = inference_for(self.settings, len(self.data))
-        if len(starts) == 1 and not is_subset and not inference.needs_exploring(self.settings):
+        if not inference.needs_exploring(self.settings):
+            return self._explore(starts, n_rows)
+        starts = [*starts, *shorter_starts(self.kernel, starts[0])]
+        sizes = {min(n_rows, EXACT_EXPLORING, len(self.data)), min(n_rows, len(self.data))}
+        explored = [self._explore(starts, size) for size in sorted(sizes)]
+
+        def bound_at(x: Array) -> float:
+            objective = inference.objective(self.kernel, self.data, x, self.settings, self.rng, POINTS_TO_BEAT)
+            return self._maximize(objective, x, COMPARING_ITERATIONS, self.settings.tolerance, "comparing").value
+
+        return explored[0] if len(explored) == 1 else max(explored, key=lambda found: bound_at(found[0]))
+
+    def _explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
+        """On so many rows; where these are not all, to the optimum on them."""
+        is_subset = len(self.data) > n_rows
+        if len(starts) == 1 and not is_subset:
             return starts[0], starts[0]
         data = self.data
         if is_subset:
@@ -134,7 +156,7 @@ class _Trainer:
         optima = in_parallel(walk_from, range(len(starts)), data.n_jobs if can_share else 1)
         winner = max(range(len(starts)), key=lambda i: optima[i].value)
         best = optima[winner]
-        if is_subset and not best.converged:
+        if is_subset and not best.converged and len(data) > EXACT_EXPLORING:
             label = f"best start on {len(data)} rows"
             best = self._maximize(objective_at(best.x), best.x, self.settings.max_iter, SUBSET_TOLERANCE, label)
         return best.x, starts[winner]
@@ -142,10 +164,10 @@ class _Trainer:
     def run(self, x: Array, start: Array) -> Trained:
         """To the optimum on all rows."""
         inference = inference_for(self.settings, len(self.data))
-        n_iter, n_points = 0, 1
-        for max_iter in inference.rounds(self.settings, self.data):
-            objective = inference.objective(self.kernel, self.data, x, self.settings, self.rng, n_points)
-            n_points = objective.n_points
+        n_iter, rounds = 0, inference.rounds(self.settings, self.data)
+        for number, max_iter in enumerate(rounds, 1):
+            at_least = 1 if number == len(rounds) else POINTS_TO_BEAT
+            objective = inference.objective(self.kernel, self.data, x, self.settings, self.rng, at_least)
             label, left = f"on all {len(self.data)} rows", max(1, max_iter - n_iter)
             optimum = self._maximize(objective, x, left, self.settings.tolerance, label)
             n_iter += optimum.n_iter

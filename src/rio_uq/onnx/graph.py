@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from rio_uq.fitted import Fitted
+from rio_uq.gp.edges import has_slope, slope_of, slope_variance_of
 from rio_uq.gp.kernels.terms import Term
 from rio_uq.gp.noise.constant import Constant
 from rio_uq.gp.noise.contract import Noise
@@ -36,7 +37,7 @@ def predict(
     on_scale = OnnxScales(graph, fitted.scales.scales)
     if gp.is_residual:
         y_pred = on_scale.forward_prediction(y_pred)
-    rows = _scaled(graph, y_pred, gp.outputs)
+    rows = predictions = _scaled(graph, y_pred, gp.outputs)
     if features is not None:
         rows = graph.apply("Concat", _scaled(graph, features, gp.inputs), rows, axis=1)
     cross = _cross(graph, rows, gp.posterior)
@@ -45,9 +46,16 @@ def predict(
         cross = graph.apply("Add", cross, graph.apply("Mul", graph.row_sums(rows), 0.0))
     unit = gp.correction * gp.targets.scale
     mean = graph.apply("Add", graph.apply("MatMul", cross, gp.posterior.weights * unit), gp.constant)
+    latent = _latent_variance(graph, rows, cross, gp.posterior)
+    if gp.edges is not None and has_slope(gp.posterior):
+        within = graph.apply("Min", graph.apply("Max", predictions, gp.edges.lowest[None]), gp.edges.highest[None])
+        beyond = graph.apply("Sub", predictions, within)
+        mean = graph.apply("Add", mean, graph.apply("MatMul", beyond, -slope_of(gp.posterior, gp.n_predictions) * unit))
+        unknown = slope_variance_of(gp.posterior, gp.n_predictions)[:, None]
+        latent = graph.apply("Add", latent, graph.apply("MatMul", graph.apply("Mul", beyond, beyond), unknown))
     if gp.is_residual:
         mean = graph.apply("Add", y_pred, mean)
-    variance = graph.apply("Mul", _latent_variance(graph, rows, cross, gp.posterior), gp.latent_unit[None] ** 2)
+    variance = graph.apply("Mul", latent, gp.latent_unit[None] ** 2)
     std = graph.apply("Sqrt", graph.apply("Add", variance, _noise(graph, rows, y_pred, gp)))
     moments = mean, graph.apply("Mul", std, calibration.std_factor)
     if not fitted.scales.is_identity:

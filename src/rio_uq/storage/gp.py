@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
+from rio_uq.gp.copies import WeightUnit
+from rio_uq.gp.edges import Edges
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.inference.contract import Statistics
 from rio_uq.gp.inference.exact import ExactStatistics
@@ -45,6 +47,8 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
     put("gp/correction", np.stack([gp.correction, gp.constant]))
     if not gp.growth.is_none:
         put("gp/growth", np.stack([gp.growth.slope, gp.growth.reach]))
+    if gp.edges is not None:
+        put("gp/edges", np.stack(gp.edges))
     return {
         **({} if gp.n_predictions == gp.n_outputs else {"n_predictions": gp.n_predictions}),
         "posterior": _write_posterior("gp/posterior", gp.posterior, put),
@@ -57,6 +61,7 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
         "converged": bool(gp.converged),
         "message": str(gp.message),
         "is_residual": bool(gp.is_residual),
+        "weight_unit": {"value": float(gp.weight_unit.value), "are_counts": bool(gp.weight_unit.are_counts)},
     }
 
 
@@ -92,7 +97,11 @@ def read_gp(
         correction=correction,
         constant=constant,
         growth=_read_growth(arrays, n_outputs),
+        weight_unit=_read_weight_unit(fields.child("weight_unit") if noise_choice is None else None),
+        edges=_read_edges(arrays, n_predictions),
     )
+    if gp.edges is not None and not gp.is_residual:
+        arrays.fail("gp/edges", "belongs to a GP on residuals")
     if gp.is_residual and n_predictions != n_outputs:
         fields.fail("has to be the number of outputs where targets are residuals", "n_predictions")
     fields.finish()
@@ -116,6 +125,24 @@ def _read_growth(arrays: Arrays, n_outputs: int) -> Growth:
     if not ((slope >= 0.0) & (reach > 0.0)).all():
         arrays.fail("gp/growth", "slopes have to be zero or more, and reaches more than zero")
     return Growth(slope, reach)
+
+
+def _read_edges(arrays: Arrays, n_predictions: int) -> Edges | None:
+    if member("gp/edges") not in arrays.left:
+        return None
+    edges = Edges(*arrays.floats("gp/edges", 2, n_predictions))
+    if not (edges.lowest <= edges.highest).all():
+        arrays.fail("gp/edges", "the first line has to be no larger than the second")
+    return edges
+
+
+def _read_weight_unit(fields: Fields | None) -> WeightUnit:
+    """Weights are numbers of measurements in files of format 1, which do not say."""
+    if fields is None:
+        return WeightUnit()
+    unit = WeightUnit(fields.positive("value"), fields.flag("are_counts"))
+    fields.finish()
+    return unit
 
 
 def _limit(scaling: Scaling) -> float | None:

@@ -16,7 +16,7 @@ from rio_uq.storage.gp import Put
 ADDED_LATER = {"sample_rows", "time_budget", "guard"}
 """Options of training that files of format 1 need not have: they have their defaults then."""
 
-NEW_IN_FORMAT_2: dict[str, Any] = {"distribution": "normal", "scale": "identity", "bounds": None}
+NEW_IN_FORMAT_2: dict[str, Any] = {"distribution": "normal", "scale": "identity", "bounds": None, "weights": "counts"}
 """Parameters that files of format 1 do not have, with the values by which they stay as they were."""
 
 LISTS = ("features", "cv", "bounds")

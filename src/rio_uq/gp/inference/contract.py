@@ -54,14 +54,15 @@ class Inference(Protocol):
 
     Attributes
     ----------
-    merges_copies : bool
-        Whether equal rows are worth merging into one that counts as often, since each row costs.
+    sorts_rows : bool
+        Whether rows are sorted, so that what is learnt does not depend on their order, and equal measurements kept in
+        few rows, since each row costs.
     trains_folds : bool
         Whether rows are so few that hyperparameters may have fitted single ones, so that leaving rows out takes GPs
         that are trained without them.
     """
 
-    merges_copies: bool
+    sorts_rows: bool
     trains_folds: bool
 
     def needs_exploring(self, settings: Settings) -> bool:

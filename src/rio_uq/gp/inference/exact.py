@@ -247,7 +247,7 @@ class ExactObjective:
 class Exact:
     """All rows, with the log marginal likelihood as objective."""
 
-    merges_copies = True
+    sorts_rows = True
     trains_folds = True
 
     def needs_exploring(self, settings: Settings) -> bool:

@@ -183,7 +183,7 @@ class SparseObjective:
 class Sparse:
     """Inducing points, with the collapsed bound as objective."""
 
-    merges_copies = False
+    sorts_rows = False
     trains_folds = False
 
     def needs_exploring(self, settings: Settings) -> bool:
@@ -222,14 +222,12 @@ def _choose_points(
     rng: np.random.Generator,
     at_least: int,
 ) -> Array:
-    """Inducing points. Where their number is free it does not fall from round to round, unless fewer rows differ by the
-    new kernel, so that a smaller budget does not end with more of them.
-    """
+    """Inducing points: at least so many where their number is free, unless that is more than the time allows."""
     theta, noise_variance = x[: kernel.n_parameters], np.exp(x[kernel.n_parameters :])
     most = settings.most_points(len(data))
     if settings.n_inducing is None:
         worth = inducing.enough(kernel, theta, noise_variance, data.rows, rng)
-        most = max(at_least, min(most, len(worth)))
+        most = min(most, max(at_least, len(worth)))
         if method == "greedy" and most <= len(worth):
             return worth[:most]
     return inducing.choose(method, most, data.rows, kernel, theta, rng)

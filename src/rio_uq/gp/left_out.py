@@ -1,0 +1,40 @@
+"""Leave-one-out errors in the units of the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rio_uq._base.array import Array
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Leave-one-out errors of the distinct rows that a GP was trained on, in the units of the data.
+
+    Neither the mean nor the noise at a row has seen that row: both are closed forms at fixed hyperparameters.
+
+    Attributes
+    ----------
+    residual, std : (m, q) arrays
+        Target minus leave-one-out mean, and the standard deviation that was expected of it, noise included.
+    scores : (m, q) array
+        residual/std; with a guard and exact inference those of GPs that were trained without the row.
+    weight : (m,) array
+        How often each row counts where the shape of errors is learnt: zero for rows that the model has seen, if others
+        are held out, and once for copies of one measurement.
+    place : (n,) array of int or None
+        Which of the distinct rows each row of the problem is; None where none were merged.
+    """
+
+    residual: Array
+    std: Array
+    scores: Array
+    weight: Array
+    place: NDArray[np.intp] | None
+
+    def of_rows(self, values: Array) -> Array:
+        """Values of distinct rows (m, q) as those of all rows (n, q)."""
+        return values if self.place is None else values[self.place]
