@@ -7,8 +7,8 @@ import pytest
 
 from rio_uq import RIORegressor
 from rio_uq.fitted import Fitted, Inputs
+from rio_uq.gp.fit import KernelChoice, fit_residual_gp
 from rio_uq.gp.problem import Problem
-from rio_uq.gp.residual import KernelChoice, fit_residual_gp
 from rio_uq.gp.settings import Settings
 from rio_uq.options import Options, training_settings
 from rio_uq.rows.contract import Part

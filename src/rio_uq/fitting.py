@@ -24,10 +24,10 @@ from rio_uq.features.extractors import Extractor, extractor
 from rio_uq.fitted import Fitted, LeaveOneOut, model_predictions
 from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.gp.copies import unit_of_all_rows
+from rio_uq.gp.fit import KernelChoice, TrainedGP, fit_residual_gp
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.problem import Problem
-from rio_uq.gp.residual import KernelChoice, TrainedGP, fit_residual_gp
 from rio_uq.gp.settings import Settings
 from rio_uq.models import base as base_model
 from rio_uq.models.residuals import TrainingRows, choose_residuals, without_copies_of_seen_rows

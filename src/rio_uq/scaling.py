@@ -13,9 +13,9 @@ from rio_uq.calibration.moments import moments
 from rio_uq.calibration.normal import ScaledNormal
 from rio_uq.calibration.scores import normal_nodes
 from rio_uq.calibration.shape import Shape, fit_shape
+from rio_uq.gp.fit import TrainedGP
 from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.problem import Problem
-from rio_uq.gp.residual import TrainedGP
 from rio_uq.options import OptionError, Options
 from rio_uq.scales.choice import Beyond, ScaleChoice, candidates, chosen, outcome_scale, too_many
 from rio_uq.scales.contract import Scale

@@ -1,11 +1,9 @@
-"""Errors of rows that a GP was trained without, and the share of corrections that they support."""
+"""Rows as GPs expect them that were trained without."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from rio_uq.gp.folds import FoldSearch, gain_of_all_rows, predict_folds, random_folds, supported_share
+from rio_uq.gp.folds import FoldSearch, predict_folds, random_folds
 from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.priors import Prior
@@ -64,43 +62,6 @@ def test_the_likelier_of_two_optima_counts(rng):
         for how in (lost, lost._replace(optimum=optimum))
     ]
     assert errors[1] < 0.5 * errors[0]
-
-
-def test_the_gain_of_all_rows(rng):
-    errors = rng.normal(size=(100, 2))
-    np.testing.assert_allclose(gain_of_all_rows([1.0, 0.9] * errors, errors, np.ones(100)), [1.0, 0.9])
-    np.testing.assert_allclose(gain_of_all_rows([3.0, 0.1] * errors, errors, np.ones(100)), [1.0, 0.75])
-    np.testing.assert_array_equal(gain_of_all_rows(errors, np.zeros((100, 2)), np.ones(100)), 1.0)
-
-
-def test_shares(rng):
-    mean = rng.normal(size=500)
-    noise = rng.normal(size=500)
-    weight = np.ones(500)
-    assert supported_share(mean + 0.1 * noise, mean, weight) == 1.0
-    assert supported_share(noise, mean, weight) == 0.0
-    assert supported_share(-mean, mean, weight) == 0.0
-    assert supported_share(0.5 * mean + 0.1 * noise, mean, weight) == pytest.approx(0.5, abs=0.02)
-    assert supported_share(noise, np.zeros(500), weight) == 1.0
-
-
-def test_few_rows_support_less(rng):
-    mean = rng.normal(size=400)
-    residual = 0.7 * mean + 2.0 * rng.normal(size=400)
-    shares = [supported_share(residual[:n], mean[:n], np.ones(n)) for n in (5, 400)]
-    assert shares[0] < 0.1 < shares[1]
-
-
-@given(st.floats(0.01, 100.0), st.integers(0, 1000))
-def test_shares_do_not_depend_on_units(unit, seed):
-    rng = np.random.default_rng(seed)
-    mean = rng.normal(size=30)
-    residual = mean + rng.normal(size=30)
-    weight = rng.uniform(0.5, 2.0, size=30)
-    share = supported_share(residual, mean, weight)
-    assert 0.0 <= share <= 1.0
-    assert supported_share(unit * residual, unit * mean, weight) == pytest.approx(share, abs=1e-9)
-    assert supported_share(residual, mean, unit * weight) == pytest.approx(share, abs=1e-9)
 
 
 def test_rows_of_one_fold_are_left_out_together(rng):

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from rio_uq.gp import noise as noise_models
+from rio_uq.gp.fit import KernelChoice, fit_residual_gp
 from rio_uq.gp.inference import INFERENCES, exact, sparse
 from rio_uq.gp.noise.constant import Constant
 from rio_uq.gp.noise.contract import LearntNoise, Response
 from rio_uq.gp.problem import Problem
-from rio_uq.gp.residual import KernelChoice, fit_residual_gp
 from rio_uq.gp.settings import Settings
 from rio_uq.storage.archive import Archive
 from rio_uq.storage.fields import Arrays, Fields, member

@@ -1,21 +1,7 @@
-"""Errors of rows that a GP was trained without, hyperparameters included, and how much of its correction they support.
+"""Rows as GPs expect them that were trained without, hyperparameters included.
 
 Leave-one-out in closed form keeps the hyperparameters that all rows have led to. It shows corrections that explode, but
-not that hyperparameters fit the noise: those have seen the row. A GP trained on the other folds has not. But it has
-fewer rows, and is a little worse than the GP of all rows for that alone. How much worse is seen at fixed
-hyperparameters: with e_i the error of row i where its fold is left out, and l_i that where only the row is, errors of
-folds are multiplied by
-
-    κ = √(Σ w_i l_i² / Σ w_i e_i²)        within ¾ and 1
-
-where folds are a fifth of the rows; a tenth of few rows is left as it is.
-
-With left-out residuals r_i and what the GP expects of them, m_i, predictions are best corrected by c m_i with
-
-    c = Σ w_i r_i m_i / Σ w_i m_i²        and its variance        s² = Σ (w_i m_i (r_i − c m_i))² / (Σ w_i m_i²)²
-
-of which c (1 − (ks/c)⁴) is kept, within 0 and 1, with k = 2 + 10/n: nothing where c is no larger than two of its
-standard errors, or than a few more of few rows, and nearly all where it is clearly larger.
+not that hyperparameters fit the noise: those have seen the row. A GP trained on the other folds has not.
 """
 
 from __future__ import annotations
@@ -37,7 +23,6 @@ from rio_uq.gp.observations import Observations
 from rio_uq.gp.optimize import Search
 from rio_uq.gp.priors import Prior
 
-FEWEST_ROWS = 4
 N_FOLDS, FEW_ROWS, MORE_FOLDS = 5, 200, 10
 """Folds, and of few rows more folds, for four fifths of them are clearly less than all."""
 
@@ -49,19 +34,6 @@ ITERATIONS, MORE_ITERATIONS = 25, 4
 """Of both kinds."""
 
 TOLERANCE = 1e-4
-
-STANDARD_ERRORS, MORE_OF_FEW_ROWS = 2.0, 10.0
-"""A factor has to be larger than k of its standard errors for any correction, k = 2 + 10/n."""
-
-WHOLE = 0.9
-"""A factor above this is taken for one."""
-
-LEAST_GAIN = 0.75
-"""κ is no smaller."""
-
-LEAST_LATENT = 0.3
-"""Latent standard deviations are shrunk to this share at most: that no correction is supported where rows are does not
-mean that none is needed far from them."""
 
 
 class FoldPredictions(NamedTuple):
@@ -145,41 +117,3 @@ def _likeliest(objective: ExactObjective, starts: list[Array], how: FoldSearch, 
         with suppress(NotPositiveDefiniteError):  # a start that cannot be gone from
             ends.append(objective.maximize(start, how.bounds, how.prior, search))
     return max(ends, key=lambda end: end.value).x if ends else how.optimum
-
-
-def gain_of_all_rows(left_out: Array, by_fold: Array, weight: Array) -> Array:
-    """κ of each output, (q,), from errors at the same hyperparameters without the row and without its fold, (n, q)."""
-    by_row, by_group = weight @ left_out**2, weight @ by_fold**2
-    ratio = np.where(by_group > 0.0, by_row / np.where(by_group > 0.0, by_group, 1.0), 1.0)
-    return np.asarray(np.clip(np.sqrt(ratio), LEAST_GAIN, 1.0))
-
-
-def latent_share(correction: Array) -> Array:
-    """The factor on latent standard deviations, from that on corrections."""
-    return np.maximum(correction, LEAST_LATENT)
-
-
-def supported_shares(residual: Array, mean: Array, weight: Array) -> Array:
-    """The factor c of each output, (q,), from left-out residuals and corrections, (n, q), with weights (n,)."""
-    return np.array([supported_share(r, m, weight) for r, m in zip(residual.T, mean.T, strict=True)])
-
-
-def supported_share(residual: Array, mean: Array, weight: Array) -> float:
-    """The factor c on corrections ``mean`` that left-out residuals support, all (n,): see the top of this module."""
-    counted = weight > 0.0
-    n_rows, size = int(np.count_nonzero(counted)), float(np.abs(mean[counted]).max())
-    if size == 0.0:
-        return 1.0
-    if n_rows < 2:
-        return 0.0
-    residual, mean, weight = residual / size, mean / size, weight / weight[counted].mean()
-    information = float(weight @ mean**2)
-    best = float(weight @ (residual * mean)) / information
-    if best <= 0.0:
-        return 0.0
-    error = residual - best * mean
-    robust = float(np.sum((weight * mean * error / information) ** 2))
-    variance = max(robust, float(weight @ error**2) / n_rows / information) * n_rows / (n_rows - 1)
-    needed = STANDARD_ERRORS + MORE_OF_FEW_ROWS / n_rows
-    share = best * (1.0 - (needed**2 * variance / best**2) ** 2)
-    return 1.0 if share > WHOLE else max(share, 0.0)

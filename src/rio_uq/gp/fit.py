@@ -1,0 +1,187 @@
+"""From rows to a GP on residuals: scale, build the kernel, train, guard the correction, learn the noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rio_uq._base.array import Array, Mask
+from rio_uq.gp.copies import as_measurements
+from rio_uq.gp.edges import Edges
+from rio_uq.gp.folds import FoldSearch, predict_folds, random_folds
+from rio_uq.gp.guard import FEWEST_ROWS, Guarded, guarded_errors, shrunk
+from rio_uq.gp.inference import inference_for
+from rio_uq.gp.kernels.io import io_kernel
+from rio_uq.gp.left_out import LeftOut
+from rio_uq.gp.noise import holds_between_folds, learn_noise
+from rio_uq.gp.noise.constant import with_noise_of
+from rio_uq.gp.noise.growth import Growth, fit_growth
+from rio_uq.gp.observations import Observations
+from rio_uq.gp.posterior import Posterior
+from rio_uq.gp.priors import Prior, weak_prior
+from rio_uq.gp.problem import Problem
+from rio_uq.gp.residual import ResidualGP, in_units_of_data
+from rio_uq.gp.scaling import Scaling
+from rio_uq.gp.settings import Settings
+from rio_uq.gp.starts import Scales, bounds_of, plain_gp_start, random_starts, rio_start, unit_start
+from rio_uq.gp.training import train
+from rio_uq.gp.trust import spread_out
+
+
+@dataclass(frozen=True)
+class KernelChoice:
+    """The kernel's structure, see `rio_uq.gp.kernels.io.io_kernel`."""
+
+    kind: str
+    input_family: str
+    output_family: str
+    ard: bool
+
+
+class TrainedGP(NamedTuple):
+    """A GP, and the leave-one-out errors of its rows."""
+
+    gp: ResidualGP
+    left_out: LeftOut
+
+
+def fit_residual_gp(
+    problem: Problem,
+    choice: KernelChoice,
+    settings: Settings,
+    *,
+    standardize_output: bool,
+    starts: str,
+    n_restarts: int,
+    prior: str,
+    noise: str,
+    walk_options: dict[str, Any],
+    rng: np.random.Generator,
+    guard: bool = False,
+    keeps_constant: bool = False,
+    are_counts: bool = False,
+) -> TrainedGP:
+    """Scale, train from the starts, and put the result back into the units of the data.
+
+    Parameters
+    ----------
+    standardize_output : bool
+        Whether ŷ and the targets are standardised as the features always are.
+    starts : {"auto", "rio", "unit"}
+        The RIO start and, where it makes sense, the plain-GP start; the RIO start; the paper's.
+    n_restarts : int
+        Random starts around the first one, in addition.
+    prior : {"weak", "flat"}
+        On the hyperparameters.
+    noise : {"constant", "io"}
+        Whether noise may depend on the row.
+    walk_options : dict
+        How to walk over rows, see `rio_uq.gp.observations.Observations`.
+    guard : bool
+        Whether corrections are shrunk to what left-out rows support, see `rio_uq.gp.guard`.
+    keeps_constant : bool
+        Whether the constant part of corrections is not shrunk: on another scale than their own, predictions that are
+        right in the mean of outcomes are off by a constant.
+    are_counts : bool
+        Whether weights are numbers of measurements, see `rio_uq.gp.copies`.
+    """
+    inference = inference_for(settings, len(problem.features))
+    problem, place, weight_unit = as_measurements(problem, are_counts=are_counts, is_sorted=inference.sorts_rows)
+    features, y_pred, weight = problem.features, problem.y_pred, problem.weight
+    d, p, q = features.shape[1], y_pred.shape[1], problem.targets.shape[1]
+    inputs = Scaling.standardizing(features, weight)
+    if standardize_output:
+        largest = np.abs(problem.targets).max(axis=0)
+        if problem.has_prediction_for_each_target:
+            largest = np.maximum(np.abs(y_pred).max(axis=0), np.abs(problem.targets + y_pred).max(axis=0))
+        rounding = np.maximum(4.0 * np.finfo(float).eps * largest, np.finfo(float).tiny ** 0.25)
+        outputs = Scaling.standardizing(y_pred, weight)
+        targets = Scaling.standardizing(problem.targets, weight, rounding)
+        if len(features) == 1:  # one residual is all that is known of their size
+            targets = Scaling(np.zeros(q), np.maximum(np.abs(problem.targets[0]), rounding))
+    else:
+        outputs, targets = Scaling.identity(p), Scaling.identity(q)
+
+    rows = np.hstack([inputs.apply(features), outputs.apply(y_pred)])
+    data = Observations(rows, targets.apply(problem.targets), weight, **walk_options)
+    kernel = io_kernel(
+        d, p, input_family=choice.input_family, output_family=choice.output_family, ard=choice.ard, kind=choice.kind
+    )
+    # One unit of ŷ in those of the targets: nothing where the targets are outcomes already.
+    prediction = float(np.mean(outputs.scale / targets.scale)) if problem.is_residual else 0.0
+    scales = Scales.of(data, d, prediction)
+    bounds = bounds_of(kernel, q, scales)
+    points = [unit_start(kernel, q) if starts == "unit" else rio_start(kernel, q, scales)]
+    has_slope = choice.kind == "io" and "linear" in choice.output_family.split("+")
+    if starts == "auto" and problem.is_residual and has_slope and scales.model_can_be_beaten:
+        points.append(plain_gp_start(kernel, q, scales))
+    points += random_starts(points[0], n_restarts, rng)
+    density = weak_prior(kernel, q, scales) if prior == "weak" else Prior.flat(len(bounds))
+    constant = 0.0 if keeps_constant else targets.offset / targets.scale
+
+    trained = train(kernel, data, points, bounds, settings, rng, density)
+    posterior: Posterior = trained.posterior
+    theta, log_noise, inducing_points = posterior.theta, np.log(posterior.noise_variance), posterior.points
+    left_out = posterior.leave_one_out(data)
+    counts = _shape_weight(data.weight, problem.held_out, len(rows))
+    own_folds = problem.fold if problem.fold is not None and np.ptp(problem.fold) > 0 else None
+    guarded = Guarded(np.ones(q), *left_out)
+    if guard and len(rows) >= FEWEST_ROWS:
+        by_fold = None
+        if inference.trains_folds:
+            search = FoldSearch(trained.start, np.concatenate([theta, log_noise]), bounds, density, settings.max_iter)
+            by_fold = predict_folds(kernel, data, random_folds(len(rows)) if own_folds is None else own_folds, search)
+        guarded = guarded_errors(
+            left_out,
+            by_fold,
+            data.targets,
+            constant,
+            counts,
+            shrinks=problem.is_residual,
+            own_folds=own_folds is not None,
+        )
+        posterior = with_noise_of(posterior, guarded.errors, counts, np.exp(bounds[-q:, 0]))
+    kind = noise
+    if own_folds is not None and not holds_between_folds(noise, posterior, data, guarded.errors, d, own_folds, rng):
+        kind = "constant"
+    posterior, noise_model, noise_variance = learn_noise(
+        kind, posterior, data, guarded.errors, d, problem.held_out, rng
+    )
+    growth = Growth.none(q)
+    if noise_model.varies and problem.is_residual and not keeps_constant:
+        growth = fit_growth(y_pred, guarded.residual, counts)
+    gp = ResidualGP(
+        posterior=posterior,
+        noise=noise_model,
+        noise_choice=noise,
+        inputs=inputs,
+        outputs=outputs,
+        targets=targets,
+        bound=in_units_of_data(trained.bound, data.total_weight, targets),
+        n_iter=trained.n_iter,
+        converged=trained.converged,
+        message=trained.message,
+        is_residual=problem.is_residual,
+        slope_at=spread_out(rows[:, d:]),
+        correction=guarded.correction,
+        constant=targets.offset if keeps_constant else guarded.correction * targets.offset,
+        growth=growth,
+        weight_unit=weight_unit,
+        edges=Edges.of(rows[:, d:]) if problem.is_residual else None,
+    )
+    response = noise_model.response(rows, data.targets)
+    if response.precision is not None or not np.array_equal(response.targets, data.targets):
+        weighed = replace(data, targets=response.targets, precision=response.precision)
+        of_response = inference.posterior(kernel, theta, log_noise, inducing_points, weighed)
+        gp = gp.with_posterior(replace(of_response, noise_variance=posterior.noise_variance))
+    residual, latent = shrunk(*left_out, guarded.correction, constant + data.targets)
+    std = np.sqrt(latent + noise_variance)
+    scores = guarded.residual / np.sqrt(guarded.latent + noise_variance)
+    return TrainedGP(gp, LeftOut(targets.scale * residual, targets.scale * std, scores, counts, place))
+
+
+def _shape_weight(weight: Array | None, held_out: Mask | None, n_rows: int) -> Array:
+    counts = np.ones(n_rows) if weight is None else weight
+    return counts if held_out is None else np.where(held_out, counts, 0.0)

@@ -1,0 +1,147 @@
+"""How much of a correction left-out rows support, and the errors that remain.
+
+With left-out residuals r_i and what the GP expects of them, m_i, predictions are best corrected by c m_i with
+
+    c = Σ w_i r_i m_i / Σ w_i m_i²        and its variance        s² = Σ (w_i m_i (r_i − c m_i))² / (Σ w_i m_i²)²
+
+of which c (1 − (ks/c)⁴) is kept, within 0 and 1, with k = 2 + 10/n: nothing where c is no larger than two of its
+standard errors, or than a few more of few rows, and nearly all where it is clearly larger.
+
+Left-out rows are those of folds where inference trains GPs without them (`rio_uq.gp.folds`). These have fewer rows, and
+are a little worse than the GP of all rows for that alone. How much worse is seen at fixed hyperparameters: with e_i the
+error of row i where its fold is left out, and l_i that where only the row is, errors of folds are multiplied by
+
+    κ = √(Σ w_i l_i² / Σ w_i e_i²)        within ¾ and 1
+
+where folds are a fifth of the rows; a tenth of few rows is left as it is.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rio_uq._base.array import Array
+from rio_uq.gp.folds import FEW_ROWS, FoldPredictions
+
+FEWEST_ROWS = 4
+STANDARD_ERRORS, MORE_OF_FEW_ROWS = 2.0, 10.0
+"""A factor has to be larger than k of its standard errors for any correction, k = 2 + 10/n."""
+
+WHOLE = 0.9
+"""A factor above this is taken for one."""
+
+LEAST_GAIN = 0.75
+"""κ is no smaller."""
+
+LEAST_LATENT = 0.3
+"""Latent standard deviations are shrunk to this share at most: that no correction is supported where rows are does not
+mean that none is needed far from them."""
+
+
+class Guarded(NamedTuple):
+    """The share of corrections that is made, and what left-out rows say of the errors that remain.
+
+    Attributes
+    ----------
+    correction : (q,) array
+    residual, latent : (n, q) arrays
+        Errors of left-out rows, and latent variances of the GP that predicts, in scaled units.
+    """
+
+    correction: Array
+    residual: Array
+    latent: Array
+
+    @property
+    def errors(self) -> tuple[Array, Array]:
+        return self.residual, self.latent
+
+
+def guarded_errors(
+    left_out: tuple[Array, Array],
+    by_fold: FoldPredictions | None,
+    targets: Array,
+    constant: Array | float,
+    weight: Array,
+    *,
+    shrinks: bool,
+    own_folds: bool,
+) -> Guarded:
+    """Guard the corrections of a GP.
+
+    Parameters
+    ----------
+    left_out : (residual, latent)
+        Of each row in closed form, (n, q) each.
+    by_fold : FoldPredictions or None
+        None where rows are left out one by one alone.
+    targets : (n, q) array
+    constant : (q,) array or float
+        What targets are relative to: together they are what the model has left.
+    weight : (n,) array
+    shrinks : bool
+        Whether corrections may be shrunk: targets are residuals.
+    own_folds : bool
+        Whether folds are the user's own, which keep rows apart that belong together: leaving out single rows says
+        nothing there, and errors and variances of folds are taken as they are.
+    """
+    total = constant + targets
+    expected = targets - left_out[0] if by_fold is None else by_fold.mean
+    correction = supported_shares(total, constant + expected, weight) if shrinks else np.ones(targets.shape[1])
+    alone = shrunk(*left_out, correction, total)
+    if by_fold is None:
+        return Guarded(correction, *alone)
+    residual, latent = shrunk(targets - by_fold.mean, by_fold.latent, correction, total)
+    if own_folds:
+        return Guarded(correction, residual, latent)
+    if len(targets) > FEW_ROWS:
+        at_optimum, _ = shrunk(targets - by_fold.mean_at_optimum, by_fold.latent, correction, total)
+        residual = gain_of_all_rows(alone[0], at_optimum, weight) * residual
+    return Guarded(correction, residual, alone[1])
+
+
+def shrunk(residual: Array, latent: Array, correction: Array, total: Array) -> tuple[Array, Array]:
+    """Residuals and latent variances of left-out rows where only a share of the correction is made: the residual is
+    that share of its own, and the rest of what the model has left.
+    """
+    return correction * residual + (1.0 - correction) * total, latent_share(correction) ** 2 * latent
+
+
+def gain_of_all_rows(left_out: Array, by_fold: Array, weight: Array) -> Array:
+    """κ of each output, (q,), from errors at the same hyperparameters without the row and without its fold, (n, q)."""
+    by_row, by_group = weight @ left_out**2, weight @ by_fold**2
+    ratio = np.where(by_group > 0.0, by_row / np.where(by_group > 0.0, by_group, 1.0), 1.0)
+    return np.asarray(np.clip(np.sqrt(ratio), LEAST_GAIN, 1.0))
+
+
+def latent_share(correction: Array) -> Array:
+    """The factor on latent standard deviations, from that on corrections."""
+    return np.maximum(correction, LEAST_LATENT)
+
+
+def supported_shares(residual: Array, mean: Array, weight: Array) -> Array:
+    """The factor c of each output, (q,), from left-out residuals and corrections, (n, q), with weights (n,)."""
+    return np.array([supported_share(r, m, weight) for r, m in zip(residual.T, mean.T, strict=True)])
+
+
+def supported_share(residual: Array, mean: Array, weight: Array) -> float:
+    """The factor c on corrections ``mean`` that left-out residuals support, all (n,): see the top of this module."""
+    counted = weight > 0.0
+    n_rows, size = int(np.count_nonzero(counted)), float(np.abs(mean[counted]).max())
+    if size == 0.0:
+        return 1.0
+    if n_rows < 2:
+        return 0.0
+    residual, mean, weight = residual / size, mean / size, weight / weight[counted].mean()
+    information = float(weight @ mean**2)
+    best = float(weight @ (residual * mean)) / information
+    if best <= 0.0:
+        return 0.0
+    error = residual - best * mean
+    robust = float(np.sum((weight * mean * error / information) ** 2))
+    variance = max(robust, float(weight @ error**2) / n_rows / information) * n_rows / (n_rows - 1)
+    needed = STANDARD_ERRORS + MORE_OF_FEW_ROWS / n_rows
+    share = best * (1.0 - (needed**2 * variance / best**2) ** 2)
+    return 1.0 if share > WHOLE else max(share, 0.0)
