@@ -33,8 +33,8 @@ SAME = 1e-5
 """A clone fitted to all rows whose predictions differ by no more, in standard deviations of y, is the model itself."""
 
 NEW, ALL_SEEN = 0.35, 0.7
-"""Rows are new if the share of seen ones plus half its standard error is below the first; above the second they were
-seen, unless it is known that the training rows are others."""
+"""Rows are new if the share of seen ones plus half its standard error is below the first; they were all seen if it is
+above the second, and that is not a matter of error, unless it is known that the training rows are others."""
 
 ALLOWANCE = 0.1
 """Standard error of the share for a model that was trained on more rows than the clones."""
@@ -174,13 +174,18 @@ def judge(y: Array, own: Array, clones: Clones, *, is_other: bool = False, share
     both = mean_share([one for one in (share, clones_share(y, own, clones)) if one is not None])
     if not is_other and _rms(own - clones.full) <= SAME * unit:
         return Verdict("seen", memorised, worse, both)
-    if both is not None and both.value + 0.5 * both.error < NEW:
-        rows = "new"
-    else:
-        rows = "seen" if both is not None and both.value > ALL_SEEN and not is_other else "mixed"
+    rows = "mixed" if both is None else _rows_of_share(both)
+    if rows == "seen" and is_other:
+        rows = "mixed"
     if memorised < MATTERS and rows != "seen":
         rows = "either"
     return Verdict(rows, memorised, worse, both)
+
+
+def _rows_of_share(share: Share) -> str:
+    if share.value + 0.5 * share.error < NEW:
+        return "new"
+    return "seen" if share.value > ALL_SEEN and share.value - share.error > NEW else "mixed"
 
 
 def clones_share(y: Array, own: Array, clones: Clones) -> Share | None:
