@@ -1,8 +1,8 @@
 """The command line of every benchmark: ``python -m benchmarks.<name> run|page [options]``.
 
 A benchmark is a package with a module ``run``, which measures what is missing and stores it, and a module ``page``,
-which writes the page from what is stored. Both have ``main(options)`` and, where they have options of their own,
-``add_options(parser)``.
+which writes the page from what is stored; `OTHERS` of the package names further ones. All have ``main(options)`` and,
+where they have options of their own, ``add_options(parser)``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def main(name: str, arguments: list[str] | None = None) -> None:
     prog = f"python -m benchmarks.{name}"
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog=prog, description=package.__doc__, formatter_class=raw)
-    parser.add_argument("command", choices=COMMANDS, help="measure what is missing, or write the page; each has --help")
+    commands = (*COMMANDS, *getattr(package, "OTHERS", ()))
+    parser.add_argument("command", choices=commands, help="measure what is missing, or write the page; each has --help")
     command = parser.parse_args(arguments[:1]).command
     module = import_module(f"benchmarks.{name}.{command}")
     parser = argparse.ArgumentParser(prog=f"{prog} {command}", description=module.__doc__, formatter_class=raw)

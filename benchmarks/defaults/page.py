@@ -22,9 +22,10 @@ BEFORE = Path(__file__).parent / "before.csv.gz"
 N_WORST = 10
 NAMES = {"table": "case", "dataset": "data set", "method": "model"}
 
-DECISION = f"""Where residuals of unseen rows are {MATTERS} times those of rows that the model has seen or more, root
-mean squared, by five folds: seen and half-seen rows need out-of-fold or out-of-bag residuals, and new rows the model's
-own. Out-of-fold residuals of new rows are safe too, if somewhat large.
+DECISION = f"""Where residuals of unseen rows, both of test rows and out of five folds, are {MATTERS} times those of
+rows that the model has seen or more, root mean squared: seen and half-seen rows need out-of-fold or out-of-bag
+residuals, and new rows the model's own. Out-of-fold residuals of new rows are safe too, if somewhat large.
+`python -m benchmarks.defaults decisions` has further cases.
 """
 
 COVERAGE = """Mean over pairs of data set and model, and in brackets the mean of the absolute values. The RMSE ratio is

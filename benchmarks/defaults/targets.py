@@ -21,7 +21,7 @@ from benchmarks.defaults.statistics import (
 )
 
 MATTERS = 1.1
-"""A model memorises if out-of-fold residuals are this much larger than those of rows that it has seen."""
+"""A model memorises if residuals of unseen rows are this much larger than those of rows that it has seen."""
 
 UNSEEN = ("out-of-fold", "out-of-bag")
 RIGHT = {"seen": UNSEEN, "half": UNSEEN, "new": ("in-sample",)}

@@ -2,7 +2,7 @@
 
 A model that memorises has small residuals on the rows that it was trained on, and error bars made from them are too
 small. So the question for every fitted model is whether it has seen the rows. It is answered, in this order, by the
-user (``held_out``), by the model itself (`rio_uq.models.training_rows`), or by clones fitted to folds of the rows
+user (``held_out``), by the model itself (`rio_uq.models.training_rows`), or by clones fitted to parts of the rows
 (`rio_uq.models.seen_or_new`). Where rows were seen, or some of them, the GP gets out-of-bag or out-of-fold predictions
 for all of them, and the model given still predicts new rows. A model that can be neither asked nor cloned is taken as
 it is, with a warning.
@@ -37,11 +37,12 @@ from rio_uq.models.cross_fitting import (
     make_folds,
     out_of_fold,
 )
-from rio_uq.models.seen_or_new import MATTERS, Verdict, judge
+from rio_uq.models.seen_or_new import MATTERS, judge_outputs
 from rio_uq.models.training_rows import TrainingEvidence, training_evidence
 
-FEWEST_TO_JUDGE, FEWEST_FOLDS = 20, 3
-"""Rows and folds that clones are judged by: with fewer, out-of-fold predictions are taken without asking."""
+FEWEST_TO_JUDGE, FEWEST_FOLDS, N_HALVINGS = 20, 4, 2
+"""Rows and folds that clones are judged by: with fewer rows, out-of-fold predictions are taken without asking. To both
+halves of so many random halvings there are clones, too."""
 
 CLONES_WORSE = 1.5
 """Out-of-fold residuals in units of the model's own above which clones of seen rows are suspiciously bad."""
@@ -77,7 +78,8 @@ class ResidualChoice:
         Models that were fitted for it.
     evidence : dict of float
         The numbers behind a decision by clones: ``memorised`` is the root mean squared out-of-fold residual in units of
-        that of rows that clones have seen, ``clones_worse`` in units of the model's own.
+        that of rows that clones have seen, ``clones_worse`` in units of the model's own; ``share`` is the estimated
+        share of the rows that the model has seen, and ``share_error`` its standard error.
     """
 
     kind: str
@@ -316,20 +318,28 @@ class _Chooser:
         (X,) = indexable(rows.X)
         n_folds = max(int(self.cv), FEWEST_FOLDS) if isinstance(self.cv, int | np.integer) else 5
         folds = self._folds(n_folds, X, groups=None)
-        self._tell([*(len(train) for train, _ in folds), len(rows.y)], " (none with held_out=True or a mask)")
+        halves = [half for _ in range(N_HALVINGS) for half in self._folds(2, X, groups=None)]
+        n_fits = len(folds) + len(halves) + 1
+        sizes = [len(train) for train, _ in folds + halves]
+        self._tell([*sizes, len(rows.y)], " (none with held_out=True or a mask)")
         clones = [
             clone_fitted_to(self.model, X, rows.y, rows.weight, train, rows.fit_params)
-            for train, _ in self._counted(folds)
+            for train, _ in self._counted(folds + halves)
         ]
         full = rows.predicted_by(fitted_clone(self.model, X, rows.y, rows.weight, rows.fit_params))
         own, by_clone = rows.predicted_by(self.model), np.stack([rows.predicted_by(clone) for clone in clones], axis=2)
         # The training rows of a model are others than a sample of them, whatever the rows given are.
-        verdict = _judge(rows.y, own, by_clone, folds, full, is_other=evidence.is_other and not in_parts)
+        evidence = replace(evidence, is_other=evidence.is_other and not in_parts)
+        verdict = judge_outputs(
+            rows.y, own, by_clone, full, folds, halves, is_other=evidence.is_other, share=evidence.share
+        )
         if in_parts and verdict.memorised < MATTERS:  # no reason to do without the rows beside the sample
             verdict = replace(verdict, rows="either")
-        numbers = {"memorised": verdict.memorised, "clones_worse": verdict.clones_worse, **verdict.scores}
-        if verdict.rows == "new" or (verdict.rows == "either" and in_parts):
-            choice = ResidualChoice("in-sample", verdict.rows, _words(verdict), len(folds) + 1, numbers)
+        numbers = verdict.numbers
+        # Of a model that memorises nothing, its own residuals are better than those of worse clones.
+        takes_own = in_parts or verdict.clones_worse > MATTERS
+        if verdict.rows == "new" or (verdict.rows == "either" and takes_own):
+            choice = ResidualChoice("in-sample", verdict.rows, str(verdict), n_fits, numbers)
             if verdict.rows == "new" and in_parts:
                 choice = replace(choice, rows="unknown", reason=SAMPLE_CANNOT_TELL)
                 self._warn(f"whether the model was trained on these rows is not known: {SAMPLE_CANNOT_TELL}", own)
@@ -341,13 +351,13 @@ class _Chooser:
                 f"made from out-of-fold residuals are too wide: {HOW_TO_SAY}",
                 SeenRowsWarning,
             )
-        choice = ResidualChoice("out-of-fold", verdict.rows, _words(verdict), len(folds) + 1, numbers)
+        choice = ResidualChoice("out-of-fold", verdict.rows, str(verdict), n_fits, numbers)
         if not isinstance(self.cv, int | np.integer):  # folds of the user's own
             return self.out_of_fold(choice.rows, choice.reason)
         prediction = np.full_like(own, np.nan)
         for clone, (_, test) in enumerate(folds):
             prediction[test] = by_clone[test, :, clone]
-        return self._with_model(prediction, clones, choice)
+        return self._with_model(prediction, clones[: len(folds)], choice)
 
     def _folds(self, cv: Any, X: Any, **changes: Any) -> list[Fold]:
         groups = changes.get("groups", self.rows.groups)
@@ -394,32 +404,6 @@ class _Chooser:
             if self.verbose:
                 sys.stderr.write(f"clone {number} of {len(folds)}\n")
             yield fold
-
-
-def _judge(y: Array, own: Array, by_clone: Array, folds: list[Fold], full: Array, *, is_other: bool) -> Verdict:
-    """Of all outputs together, each in units of its spread."""
-    rows = np.concatenate([test for _, test in folds])
-    fold = np.concatenate([np.full(len(test), number) for number, (_, test) in enumerate(folds)])
-    outcome = y.reshape(len(y), -1)
-    unit = outcome.std(axis=0)
-    unit = np.where(unit > 0.0, unit, 1.0)
-    n_outputs = outcome.shape[1]
-
-    def flat(values: Array) -> Array:
-        return np.asarray((values[rows] / unit).ravel())
-
-    clones = np.moveaxis(by_clone[rows] / unit[:, None], 2, 0).reshape(by_clone.shape[2], -1).T
-    return judge(flat(outcome), flat(own), clones, np.repeat(fold, n_outputs), flat(full), is_other=is_other)
-
-
-def _words(verdict: Verdict) -> str:
-    memorised = f"out-of-fold residuals are {verdict.memorised:.2f} times those of rows that clones have seen"
-    return {
-        "seen": f"row by row, its residuals go with those of clones that have seen the rows; {memorised}",
-        "new": f"row by row, its residuals do not go with those of clones that have seen the rows; {memorised}",
-        "mixed": f"its residuals go with those of clones on some of the rows; {memorised}",
-        "either": f"nothing is memorised: {memorised}",
-    }[verdict.rows]
 
 
 def _looks_seen(residual: Array, y: Array) -> str:

@@ -1,13 +1,18 @@
-"""Whether a fitted model has seen the rows given, told from clones that were fitted to folds of these rows.
+"""Whether a fitted model has seen the rows given, told from clones that were fitted to parts of these rows.
 
-For row i, p is the prediction of the model, P_k that of the clone fitted without fold k, ``out`` that of the one clone
-that has not seen the row, ``inn`` the mean of the others, ``full`` that of a clone fitted to all rows. If the rows were
-seen, p goes with ``full`` and with ``inn`` as closely as these go with each other, row by row; if they are new, it does
-not. Sizes of residuals alone do not tell: a model that was trained on more rows has small residuals on new rows too.
+Of every clone it is known which rows it has seen, so the clones are examples of both answers for this very model and
+these very rows. For a prediction t of row i, by a clone or by the model, let ``inn`` be the mean prediction of some
+clones of folds that have seen the row, s their spread, and ``out`` the mean of those clones of halves that have not:
 
-The scores below are logistic regressions on logarithms of ratios, free of units. Their weights were learnt on five
-tables (concrete, airfoil, yacht and two simulated ones) with sixteen kinds of models, trained on the rows given, on
-others, on many more and on half of them, and confirmed on others; `benchmarks/defaults` has how often they are right.
+    log |y − t| / |y − inn|,   log |t − inn| / s,   log |t − out| / |inn − out|,   (t − out) / (inn − out)
+
+Fisher's linear discriminant of these four numbers tells the rows that a clone of a fold has seen from those that it has
+not. Its mean over all rows, for the model's own predictions, lies between its means for unseen and for seen rows of the
+clones: how far from the one to the other is the share of rows that the model has seen. The standard error is what that
+share is for single clones on rows that they have not seen, plus an allowance for models of more rows than the clones.
+Sizes of residuals alone would not tell: a model that was trained on more rows has small residuals on new rows too.
+
+The model may have told a share of its own (`rio_uq.models.overlap`); the two are independent, and their mean decides.
 """
 
 from __future__ import annotations
@@ -17,7 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rio_uq._base.array import Array
+from rio_uq._base.array import Array, Mask
+from rio_uq.models.cross_fitting import Fold
+from rio_uq.models.overlap import Share, mean_share
 
 MATTERS = 1.1
 """Root mean squared residuals of unseen rows, in units of those of seen ones, below which nothing is memorised."""
@@ -25,36 +32,12 @@ MATTERS = 1.1
 SAME = 1e-5
 """A clone fitted to all rows whose predictions differ by no more, in standard deviations of y, is the model itself."""
 
-LARGEST = 4.0
-"""Logarithms of ratios are cut off here."""
+NEW, ALL_SEEN = 0.35, 0.7
+"""Rows are new if the share of seen ones plus half its standard error is below the first; they were all seen if it is
+above the second, and that is not a matter of error, unless it is known that the training rows are others."""
 
-CLEAR, SOME = 2.0, 0.1
-"""Where out-of-fold residuals are larger than in-fold ones by the first factor, rows are told apart so well that an
-estimated share of seen rows above the second is one."""
-
-SEEN = {"constant": -0.83, "same": -2.16, "agree": -2.47, "lean": -2.21, "near": 1.35}
-NEW = {
-    "constant": 0.49,
-    "share": -1.61,
-    "row": -2.29,
-    "lean": -1.65,
-    "same": 0.30,
-    "agree": -0.13,
-    "near": -0.28,
-    "own_to_in": -0.77,
-    "own_to_out": 1.54,
-    "out_to_in": -0.29,
-}
-ROW = {
-    "constant": -0.136,
-    "agree": -0.568,
-    "size": 0.031,
-    "near": 0.22,
-    "memory": 0.403,
-    "near × memory": -0.466,
-    "agree × memory": -0.253,
-    "size × memory": -0.416,
-}
+ALLOWANCE = 0.1
+"""Standard error of the share for a model that was trained on more rows than the clones."""
 
 
 @dataclass(frozen=True)
@@ -69,129 +52,201 @@ class Verdict:
         Root mean squared out-of-fold residual in units of that of seen rows.
     clones_worse : float
         Root mean squared out-of-fold residual in units of the model's own.
-    scores : dict
-        The statistics, and the two scores: seen if the first is above 0, otherwise new if the second is.
+    share : Share or None
+        Of the rows that the model has seen; None where neither clones nor the model tell.
     """
 
     rows: str
     memorised: float
     clones_worse: float
-    scores: dict[str, float]
+    share: Share | None
+
+    def __str__(self) -> str:
+        """The reason."""
+        memorised = f"out-of-fold residuals are {self.memorised:.2f} times those of rows that clones have seen"
+        if self.rows == "either":
+            return f"nothing is memorised: {memorised}"
+        if self.rows == "seen":
+            return f"row by row, its residuals go with those of clones that have seen the rows; {memorised}"
+        if self.share is None:
+            return f"clones do not tell rows that they have seen from others; {memorised}"
+        share = f"{min(max(self.share.value, 0.0), 1.0):.0%} (± {self.share.error:.0%})"
+        return f"it has seen an estimated {share} of the rows; {memorised}"
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        numbers = {"memorised": self.memorised, "clones_worse": self.clones_worse}
+        return numbers if self.share is None else numbers | {"share": self.share.value, "share_error": self.share.error}
 
 
-def judge(
-    y: Array, own: Array, folds: Array, fold: NDArray[np.intp], full: Array, *, is_other: bool = False
+@dataclass(frozen=True)
+class Clones:
+    """Predictions of clones for the n rows.
+
+    Attributes
+    ----------
+    folds : (n, K) array
+        By clones of folds, K of at least 4.
+    fold : (n,) array of int
+        The fold of each row: the clone that has not seen it.
+    halves : (n, H) array
+        By clones of halves of the rows.
+    in_half : (n, H) array of bool
+        Whether each of these has seen the row; one at least has not.
+    full : (n,) array
+        By a clone fitted to all rows.
+    """
+
+    folds: Array
+    fold: NDArray[np.intp]
+    halves: Array
+    in_half: Mask
+    full: Array
+
+
+def judge_outputs(
+    y: Array,
+    own: Array,
+    by_clone: Array,
+    full: Array,
+    folds: list[Fold],
+    halves: list[Fold],
+    *,
+    is_other: bool = False,
+    share: Share | None = None,
 ) -> Verdict:
+    """Judge rows by all outputs together, each in units of its spread.
+
+    Parameters
+    ----------
+    y : (n,) or (n, q) array
+    own, full : (n, q) arrays
+        Predictions of the model, and of a clone fitted to all rows.
+    by_clone : (n, q, K + H) array
+        Of the clones of K folds and of H halves.
+    folds, halves : lists of (train, test)
+    is_other, share : as in `judge`
+    """
+    rows = np.concatenate([test for _, test in folds])
+    fold = np.concatenate([np.full(len(test), number) for number, (_, test) in enumerate(folds)])
+    in_half = np.zeros((len(y), len(halves)), dtype=bool)
+    for number, (train, _) in enumerate(halves):
+        in_half[train, number] = True
+    outcome = y.reshape(len(y), -1)
+    unit = outcome.std(axis=0)
+    unit = np.where(unit > 0.0, unit, 1.0)
+    n_outputs = outcome.shape[1]
+
+    def flat(values: Array) -> Array:
+        return np.asarray((values[rows] / unit).ravel())
+
+    values = np.moveaxis(by_clone[rows] / unit[:, None], 2, 0).reshape(by_clone.shape[2], -1).T
+    clones = Clones(
+        folds=values[:, : len(folds)],
+        fold=np.repeat(fold, n_outputs),
+        halves=values[:, len(folds) :],
+        in_half=np.repeat(in_half[rows], n_outputs, axis=0),
+        full=flat(full),
+    )
+    return judge(flat(outcome), flat(own), clones, is_other=is_other, share=share)
+
+
+def judge(y: Array, own: Array, clones: Clones, *, is_other: bool = False, share: Share | None = None) -> Verdict:
     """Judge rows by the predictions of clones.
 
     Parameters
     ----------
-    y, own, full : (n,) arrays
-        Outcomes, predictions of the model, and of a clone fitted to all rows.
-    folds : (n, K) array
-        Predictions of the clones of the folds, K of at least 3.
-    fold : (n,) array of int
-        The fold of each row: the clone that has not seen it.
+    y, own : (n,) arrays
+        Outcomes, and predictions of the model.
+    clones : Clones
     is_other : bool
         Whether it is known that the training rows are not just those given.
+    share : Share or None
+        Of seen rows, as the model itself tells.
     """
-    clones = _Clones(y, own, folds, fold, full)
-    logit = clones.row_logit()
-    scores = {**clones.statistics(), "share": _seen_share(logit), "row": float(np.clip(logit, -6.0, 6.0).mean())}
-    scores["seen"], scores["new"] = _score(SEEN, scores), _score(NEW, scores)
-    memorised, worse = clones.memorised(), clones.clones_worse()
-    if not is_other and _rms(own - full) <= SAME * clones.unit:
-        return Verdict("seen", memorised, worse, scores)
-    rows = "seen" if scores["seen"] > 0.0 else "new" if scores["new"] > 0.0 else "mixed"
-    if (is_other and rows == "seen") or (rows == "new" and memorised > CLEAR and scores["share"] > SOME):
+    unit = float(y.std()) or 1.0
+    tiny = 1e-6 * unit
+    n, n_folds = clones.folds.shape
+    out = clones.folds[np.arange(n), clones.fold]
+    inn = (clones.folds.sum(axis=1) - out) / (n_folds - 1)
+    outside, inside, residual = (_rms(y - values) + tiny for values in (out, inn, own))
+    memorised, worse = outside / inside, outside / residual
+    both = mean_share([one for one in (share, clones_share(y, own, clones)) if one is not None])
+    if not is_other and _rms(own - clones.full) <= SAME * unit:
+        return Verdict("seen", memorised, worse, both)
+    rows = "mixed" if both is None else _rows_of_share(both)
+    if rows == "seen" and is_other:
         rows = "mixed"
     if memorised < MATTERS and rows != "seen":
         rows = "either"
-    return Verdict(rows, memorised, worse, scores)
+    return Verdict(rows, memorised, worse, both)
 
 
-class _Clones:
-    def __init__(self, y: Array, own: Array, folds: Array, fold: NDArray[np.intp], full: Array) -> None:
-        n, self.n_folds = folds.shape
-        self.own, self.folds, self.full = own, folds, full
-        self.unit = float(y.std()) or 1.0
-        self.tiny = 1e-6 * self.unit
-        rows = np.arange(n)
-        self.out = folds[rows, fold]
-        self.inn = (folds.sum(axis=1) - self.out) / (self.n_folds - 1)
-        self.has_seen = np.ones(folds.shape, dtype=bool)
-        self.has_seen[rows, fold] = False
-        self.residual, self.in_residual, self.out_residual = y - own, y - self.inn, y - self.out
+def _rows_of_share(share: Share) -> str:
+    if share.value + 0.5 * share.error < NEW:
+        return "new"
+    return "seen" if share.value > ALL_SEEN and share.value - share.error > NEW else "mixed"
 
-    def memorised(self) -> float:
-        return (_rms(self.out_residual) + self.tiny) / (_rms(self.in_residual) + self.tiny)
 
-    def clones_worse(self) -> float:
-        return (_rms(self.out_residual) + self.tiny) / (_rms(self.residual) + self.tiny)
+def clones_share(y: Array, own: Array, clones: Clones) -> Share | None:
+    """The share of rows that the model has seen; None where clones do not tell rows that they have seen from others."""
+    n, n_folds = clones.folds.shape
+    out = np.where(clones.in_half, 0.0, clones.halves).sum(axis=1) / (~clones.in_half).sum(axis=1)
+    # A clone is compared with others than itself, and the model with as many of them as a clone is.
+    spare = (clones.fold + 1 + np.arange(n) % (n_folds - 1)) % n_folds
 
-    def statistics(self) -> dict[str, float]:
-        others = self.folds.sum(axis=1, keepdims=True) - self.out[:, None] - self.folds
-        among_folds = (self.folds - others / (self.n_folds - 2))[self.has_seen]
-        to_full = (self.folds - self.full[:, None])[self.has_seen]
-        distances = [np.abs(self.residual - other) for other in (self.in_residual, self.out_residual)]
-        own, inside, outside = map(self._mean_size, (self.residual, self.in_residual, self.out_residual))
-        return {
-            "same": float(np.log(self._size(self.own - self.full) / self._size(to_full))),
-            "agree": float(np.log(self._size(self.own - self.inn) / self._size(among_folds))),
-            "lean": float(np.mean(distances[0] - distances[1]) / self._mean_size(self.inn - self.out)),
-            "near": float(np.mean(np.abs(self.own - self.full) < np.abs(self.own - self.out))),
-            "own_to_in": float(np.log(own / inside)),
-            "own_to_out": float(np.log(own / outside)),
-            "out_to_in": float(np.log(outside / inside)),
-        }
+    def numbers(t: Array, left_out: NDArray[np.intp]) -> Array:
+        return _row_numbers(y, t, *_of_clones_that_saw(clones, left_out), out)
 
-    def row_logit(self) -> Array:
-        """Log odds of each row to have been seen."""
-        squares = np.where(self.has_seen, (self.folds - self.inn[:, None]) ** 2, 0.0).sum(axis=1) / (self.n_folds - 2)
-        typical = float(np.sort(squares)[: max(1, int(0.95 * len(squares)))].mean()) + self.tiny**2
-        spread = np.sqrt(0.5 * (squares + typical))
-        difference = np.abs(self.out_residual - self.in_residual)
-        usual = float(difference.mean()) + self.tiny
-        to_in, to_out = np.abs(self.residual - self.in_residual), np.abs(self.residual - self.out_residual)
-        values = {
-            "agree": np.log((to_in + 0.1 * spread + self.tiny) / (spread + self.tiny)),
-            "size": np.log((np.abs(self.residual) + 0.1 * usual) / (np.abs(self.in_residual) + 0.1 * usual)),
-            "near": (to_in - to_out) / (difference + 0.2 * usual),
-        }
-        memory = float(np.clip(np.log(usual / np.sqrt(typical)), -3.0, 6.0))
-        values |= {f"{name} × memory": memory * value for name, value in values.items()}
-        values["memory"] = np.full(len(spread), memory)
-        terms = [ROW[name] * np.clip(value, -12.0, 12.0) for name, value in values.items()]
-        return np.asarray(ROW["constant"] + np.sum(terms, axis=0))
+    is_seen = clones.fold != np.arange(n_folds)[:, None]
+    values = np.stack(
+        [numbers(clones.folds[:, k], np.where(is_seen[k], k, spare)) for k in range(n_folds)]
+    )  # (K, n, 4)
+    weights = _discriminant(values[is_seen], values[~is_seen])
+    seen, unseen = np.zeros(n_folds), np.zeros(n_folds)
+    for k in range(n_folds):
+        rest = np.arange(n_folds) != k
+        direction = _discriminant(values[rest][is_seen[rest]], values[rest][~is_seen[rest]])
+        score = values[k] @ direction * (np.linalg.norm(weights) / np.linalg.norm(direction))
+        seen[k], unseen[k] = score[is_seen[k]].mean(), score[~is_seen[k]].mean()
+    gap = seen.mean() - unseen.mean()
+    if not gap > 0.0:
+        return None
+    share = (numbers(own, spare) @ weights).mean() - unseen.mean()
+    return Share(float(share / gap), float(np.hypot(unseen.std(ddof=1) / gap, ALLOWANCE)))
 
-    def _size(self, values: Array) -> float:
-        """Mean of absolute values without the largest tenth."""
-        ordered = np.sort(np.abs(values), axis=None)
-        return float(ordered[: max(1, int(0.9 * len(ordered)))].mean()) + self.tiny
 
-    def _mean_size(self, values: Array) -> float:
-        return float(np.mean(np.abs(values))) + self.tiny
+def _of_clones_that_saw(clones: Clones, left_out: NDArray[np.intp]) -> tuple[Array, Array]:
+    """Mean and spread of the predictions of each row by the clones of folds that saw it, but for one."""
+    n, n_folds = clones.folds.shape
+    counts = np.ones(clones.folds.shape, dtype=bool)
+    counts[np.arange(n), clones.fold] = counts[np.arange(n), left_out] = False
+    mean = np.where(counts, clones.folds, 0.0).sum(axis=1) / (n_folds - 2)
+    variance = np.where(counts, (clones.folds - mean[:, None]) ** 2, 0.0).sum(axis=1) / max(n_folds - 3, 1)
+    typical = np.sort(variance)[: max(1, int(0.95 * n))].mean()
+    return mean, np.sqrt(0.5 * (variance + typical))
+
+
+def _row_numbers(y: Array, t: Array, inn: Array, spread: Array, out: Array) -> Array:
+    """The four numbers of each row; differences are those beside a small part of |inn − out|."""
+    distance = np.abs(inn - out)
+    usual = float(distance.mean()) + 1e-6 * (float(y.std()) or 1.0)
+
+    def log(values: Array) -> Array:
+        return np.log(np.abs(values) + 0.05 * usual)
+
+    way = (t - out) * np.sign(inn - out) / (distance + 0.2 * usual)
+    return np.column_stack(
+        [log(y - t) - log(y - inn), log(t - inn) - log(spread), log(t - out) - log(distance), np.clip(way, -3.0, 3.0)]
+    )
+
+
+def _discriminant(seen: Array, unseen: Array) -> Array:
+    """Fisher's linear discriminant, with a little more variance than there is."""
+    covariance = 0.5 * (np.cov(seen.T) + np.cov(unseen.T))
+    covariance += np.diag(1e-3 * np.diag(covariance) + 1e-9)
+    return np.asarray(np.linalg.solve(covariance, seen.mean(axis=0) - unseen.mean(axis=0)))
 
 
 def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
-
-
-def _score(weights: dict[str, float], statistics: dict[str, float]) -> float:
-    terms = (
-        weight * float(np.clip(statistics[name], -LARGEST, LARGEST))
-        for name, weight in weights.items()
-        if name != "constant"
-    )
-    return weights["constant"] + sum(terms)
-
-
-def _seen_share(logit: Array) -> float:
-    """The share of seen rows under which rows with these log odds are likeliest, by expectation–maximisation."""
-    share = 0.5
-    for _ in range(200):
-        probability = 1.0 / (1.0 + np.exp(-(logit + np.log(share / (1.0 - share)))))
-        last, share = share, float(np.clip(probability.mean(), 1e-3, 1.0 - 1e-3))
-        if abs(share - last) < 1e-6:
-            break
-    return share

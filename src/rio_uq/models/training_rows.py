@@ -15,19 +15,15 @@ solves the normal equations of its own rows and of no others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from importlib import import_module
 from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rio_uq._base.array import Array, Mask, row_keys
-
-TREES = 25
-"""Trees that are looked at."""
+from rio_uq.models.leaves import TREES, leaves_of_trees, share_drawn
+from rio_uq.models.overlap import Share, seen_share
 
 FEW = 1e-3
 """Share of the rows below which differences count as rounding."""
@@ -53,12 +49,15 @@ class TrainingEvidence:
         Whether it is certain that the training rows are not just those given.
     out_of_bag : (n, q) array or None
         Predictions for each row by those trees that have not seen it, NaN where there is none.
+    share : Share or None
+        Of the rows that were seen, estimated.
     """
 
     verdict: str | None = None
     reason: str = ""
     is_other: bool = False
     out_of_bag: Array | None = None
+    share: Share | None = None
 
 
 NO_EVIDENCE = TrainingEvidence()
@@ -75,27 +74,38 @@ def training_evidence(model: Any, X: Any, y: Array) -> TrainingEvidence:
     y : (n,) or (n, q) array
     """
     try:
-        last, rows = _innermost(model, X)
+        steps = _steps(model, X)
+        last, rows = steps[-1]
         evidence = _evidence(last, rows, y)
     except Exception:  # a version that stores things otherwise, or rows that are no matrix: there are other ways
         return NO_EVIDENCE
     if last is not model and evidence.out_of_bag is not None and hasattr(model, "transformer_"):
-        return replace(evidence, out_of_bag=None)  # those of transformed outcomes
-    return evidence
+        evidence = replace(evidence, out_of_bag=None)  # those of transformed outcomes
+    if evidence.verdict is not None:
+        return evidence
+    try:
+        return replace(evidence, share=seen_share(steps))
+    except Exception:
+        return evidence
 
 
-def _innermost(model: Any, X: Any) -> tuple[Any, Array]:
-    """The last estimator of pipelines and searches, and X as it sees it."""
+def _steps(model: Any, X: Any) -> list[tuple[Any, Array]]:
+    """The steps of pipelines and searches, the last one the estimator itself, and X as each of them sees it."""
+    steps = []
     while True:
         if hasattr(model, "best_estimator_"):
             model = model.best_estimator_
         elif hasattr(model, "regressor_") and hasattr(model, "transformer_"):
             model = model.regressor_
         elif hasattr(model, "steps"):
-            X = model[:-1].transform(X) if len(model.steps) > 1 else X
+            for _, step in model.steps[:-1]:
+                if hasattr(step, "transform"):
+                    steps.append((step, X))
+                    X = step.transform(X)
             model = model.steps[-1][1]
         else:
-            return model, np.asarray(X, dtype=float)
+            matrix = np.asarray(X, dtype=float)
+            return [*((step, np.asarray(rows)) for step, rows in steps), (model, matrix)]
 
 
 def _evidence(model: Any, X: Array, y: Array) -> TrainingEvidence:
@@ -111,7 +121,7 @@ def _evidence(model: Any, X: Array, y: Array) -> TrainingEvidence:
         return _of_bootstrap(model, X, y)
     bounds = _leaf_bounds(model, X)
     if bounds is not None:
-        return _of_leaves(*bounds, len(X), draws=_draws_samples(model))
+        return _of_leaves(*bounds, len(X), draws=share_drawn(model, 1.0) < 1.0)
     if type(model).__name__ in ("LinearRegression", "Ridge"):
         return _of_normal_equations(model, X, y)
     return NO_EVIDENCE
@@ -177,7 +187,7 @@ def _of_leaves(unseen: float, others: float, expected: float, n: int, *, draws: 
 def _leaf_bounds(model: Any, X: Array) -> tuple[float, float, float] | None:
     """``unseen``, ``others``, and what to expect of ``unseen`` if the rows were new; None for models without trees."""
     bounds = []
-    for leaf_of_row, leaves, trained in islice(_leaves(model, X), TREES):
+    for leaf_of_row, leaves, trained in islice(leaves_of_trees(model, X), TREES):
         place = np.searchsorted(leaves, leaf_of_row)
         counts = np.bincount(place, minlength=len(leaves))
         rate = len(X) * trained / max(float(trained.sum()), 1.0)
@@ -187,69 +197,6 @@ def _leaf_bounds(model: Any, X: Array) -> tuple[float, float, float] | None:
         return None
     unseen, others, expected = np.max(bounds, axis=0)
     return float(unseen), float(others), float(expected)
-
-
-def _draws_samples(model: Any) -> bool:
-    """Whether trees are grown on samples of the rows."""
-    if type(model).__module__.startswith("catboost"):
-        return False  # its leaves count all rows
-    share = getattr(model, "subsample", None)
-    return share is not None and share < 1.0 and getattr(model, "subsample_freq", 1) > 0
-
-
-def _leaves(model: Any, X: Array) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Array]]:
-    """Of each tree: the leaf of each row, the leaves in ascending order, and the training rows in each."""
-    library = type(model).__module__.partition(".")[0]
-    histogram_trees = vars(model).get("_predictors")
-    if histogram_trees is not None:
-        yield from (_histogram_tree(predictors[0].nodes, X) for predictors in histogram_trees)
-    elif library == "sklearn" and (hasattr(model, "tree_") or hasattr(model, "estimators_")):
-        for one in np.ravel(model.estimators_) if hasattr(model, "estimators_") else [model]:
-            leaves = np.flatnonzero(one.tree_.children_left == -1)
-            yield one.tree_.apply(X.astype(np.float32)), leaves, one.tree_.n_node_samples[leaves]
-    elif library == "xgboost":
-        booster = model.get_booster()
-        booster = booster[: min(TREES, booster.num_boosted_rounds())]
-        matrix = import_module("xgboost").DMatrix(X, feature_names=booster.feature_names)
-        leaf_of_row = booster.predict(matrix, pred_leaf=True, strict_shape=True).reshape(len(X), -1).astype(int)
-        nodes = booster.trees_to_dataframe()
-        for tree in range(leaf_of_row.shape[1]):
-            ends = nodes[(nodes["Tree"] == tree) & (nodes["Feature"] == "Leaf")].sort_values("Node")
-            yield leaf_of_row[:, tree], ends["Node"].to_numpy(int), ends["Cover"].to_numpy(float)
-    elif library == "lightgbm":
-        leaf_of_row = model.booster_.predict(X, pred_leaf=True, num_iteration=TREES).reshape(len(X), -1)
-        trees = model.booster_.dump_model(num_iteration=TREES)["tree_info"]
-        for leaves_of_rows, tree in zip(leaf_of_row.T, trees, strict=True):
-            counts = dict(_lightgbm_leaves(tree["tree_structure"]))
-            if counts:
-                yield leaves_of_rows, np.array(sorted(counts)), np.array([counts[leaf] for leaf in sorted(counts)])
-    elif library == "catboost":
-        sizes = model.get_tree_leaf_counts()
-        leaf_of_row = np.asarray(model.calc_leaf_indexes(X, ntree_end=min(TREES, len(sizes))))
-        weights = np.split(np.asarray(model.get_leaf_weights()), np.cumsum(sizes)[:-1])
-        for tree, weight in enumerate(weights[: leaf_of_row.shape[1]]):
-            yield leaf_of_row[:, tree], np.arange(len(weight)), weight
-
-
-def _lightgbm_leaves(node: dict[str, Any]) -> Iterator[tuple[int, int]]:
-    """Number and training rows of each leaf; none of a tree without a split."""
-    if "leaf_index" in node:
-        yield node["leaf_index"], node["leaf_count"]
-    for child in ("left_child", "right_child"):
-        if child in node:
-            yield from _lightgbm_leaves(node[child])
-
-
-def _histogram_tree(nodes: NDArray[Any], X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-    """A tree of scikit-learn's histogram boosting, which has no method that gives leaves."""
-    place = np.zeros(len(X), dtype=int)
-    while (inside := nodes["is_leaf"][place] == 0).any():
-        node = nodes[place[inside]]
-        value = X[inside, node["feature_idx"]]
-        goes_left = np.where(np.isnan(value), node["missing_go_to_left"] == 1, value <= node["num_threshold"])
-        place[inside] = np.where(goes_left, node["left"], node["right"])
-    leaves = np.flatnonzero(nodes["is_leaf"])
-    return place, leaves, nodes["count"][leaves]
 
 
 def _of_normal_equations(model: Any, X: Array, y: Array) -> TrainingEvidence:

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from sklearn.ensemble import ExtraTreesRegressor
 
-from benchmarks.defaults import page, peers, run
+from benchmarks.defaults import decisions, page, peers, run
 from benchmarks.defaults.measures import CASES, LEVELS, QUANTILES, of_quantiles, row
 from benchmarks.defaults.models import FUNCTION, MODELS, PACKAGES, quantile_model
 from benchmarks.defaults.run import missing_tasks, rows_of, store_of
@@ -46,6 +46,37 @@ def results(tmp_path_factory):
             run.work(task, path)
         assert not missing_tasks(["waves"], ["extra trees", FUNCTION], list(CASES), 1, path)
     return path
+
+
+class TestDecisions:
+    @pytest.mark.parametrize("case", decisions.CASES)
+    def test_the_model_is_trained_on_the_rows_that_the_case_names(self, case):
+        trained, given, test = decisions.rows_of_case(1000, case, 100, 0)
+        n_trained = {"among others": 300, "many others": 300}.get(case, 100)
+        n_both = {"seen": 100, "half": 50, "among others": 100}.get(case, 0)
+        assert (len(trained), len(given), len(np.intersect1d(trained, given))) == (n_trained, 100, n_both)
+        assert not len(np.intersect1d(np.union1d(trained, given), test))
+
+    def test_too_few_rows_for_a_case(self):
+        assert decisions.rows_of_case(400, "many others", 100, 0) is None
+
+    def test_a_forest_is_told_in_all_cases(self, capsys):
+        options = {"datasets": ["waves"], "models": ["extra trees"], "rows": 100, "runs": 1}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(TABLES, "waves", waves)
+            patch.setitem(MODELS, "extra trees", lambda X, seed: ExtraTreesRegressor(20, random_state=seed))
+            decisions.main(type("Options", (), options))
+        lines = capsys.readouterr().out.splitlines()[2:]
+        assert [line.split(" | ")[:4] for line in lines if line] == [
+            [f"| {case}", "1", "100.0 %", "100.0 %"] for case in ("seen", "new", "half")
+        ]
+
+    def test_out_of_fold_residuals_of_new_rows_are_safe_but_not_right(self):
+        new = decisions.Decision("new", "yacht", "forest", True, "out-of-fold", 1.2)
+        half = new._replace(case="half", kind="in-sample")
+        assert (new.is_right, new.is_safe) == (False, True)
+        assert (half.is_right, half.is_safe) == (False, False)
+        assert "forest on yacht (1.20)" in decisions.decision_table([new, half])
 
 
 class TestRows:
@@ -228,9 +259,9 @@ class TestPage:
         assert ratio["CCS", "forest"] == pytest.approx(np.log(0.25))
         assert ratio["yacht", "forest"] == pytest.approx(np.log(1 / 3))
 
-    def test_memorised_is_out_of_fold_over_seen(self, rows):
+    def test_memorised_is_unseen_over_seen(self, rows):
         fits = memorised(changed(rows, {"table": "seen", "method": "forest"}, training_rmse=0.0))
-        assert fits.loc[fits["method"] == "histogram boosting", "memorised"].to_numpy() == pytest.approx(1.5)
+        assert fits.loc[fits["method"] == "histogram boosting", "memorised"].to_numpy() == pytest.approx(1.1)
         assert (fits.loc[fits["method"] == "forest", "memorised"] > 1e6).all()
         assert len(fits) == 24
 

@@ -1,0 +1,84 @@
+"""The leaves of fitted trees: where given rows end, and how many training rows are counted there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rio_uq._base.array import Array
+
+TREES = 25
+"""Trees that are looked at."""
+
+
+def leaves_of_trees(model: Any, X: Array) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Array]]:
+    """Of each tree: the leaf of each row, the leaves in ascending order, and the training rows in each."""
+    library = type(model).__module__.partition(".")[0]
+    histogram_trees = getattr(model, "_predictors", None)
+    if histogram_trees is not None:
+        yield from (_histogram_tree(predictors[0].nodes, X) for predictors in histogram_trees)
+    elif library == "sklearn" and (hasattr(model, "tree_") or hasattr(model, "estimators_")):
+        trees = list(np.ravel(model.estimators_)) if hasattr(model, "estimators_") else [model]
+        columns = getattr(model, "estimators_features_", [slice(None)] * len(trees))
+        for one, chosen in zip(trees, columns, strict=True):
+            leaves = np.flatnonzero(one.tree_.children_left == -1)
+            place = one.tree_.apply(np.ascontiguousarray(X[:, chosen], dtype=np.float32))
+            yield place, leaves, one.tree_.n_node_samples[leaves]
+    elif library == "xgboost":
+        booster = model.get_booster()
+        booster = booster[: min(TREES, booster.num_boosted_rounds())]
+        matrix = import_module("xgboost").DMatrix(X, feature_names=booster.feature_names)
+        leaf_of_row = booster.predict(matrix, pred_leaf=True, strict_shape=True).reshape(len(X), -1).astype(int)
+        nodes = booster.trees_to_dataframe()
+        for tree in range(leaf_of_row.shape[1]):
+            ends = nodes[(nodes["Tree"] == tree) & (nodes["Feature"] == "Leaf")].sort_values("Node")
+            yield leaf_of_row[:, tree], ends["Node"].to_numpy(int), ends["Cover"].to_numpy(float)
+    elif library == "lightgbm":
+        leaf_of_row = model.booster_.predict(X, pred_leaf=True, num_iteration=TREES).reshape(len(X), -1)
+        trees = model.booster_.dump_model(num_iteration=TREES)["tree_info"]
+        for leaves_of_rows, tree in zip(leaf_of_row.T, trees, strict=True):
+            counts = dict(_lightgbm_leaves(tree["tree_structure"]))
+            if counts:
+                yield leaves_of_rows, np.array(sorted(counts)), np.array([counts[leaf] for leaf in sorted(counts)])
+    elif library == "catboost":
+        sizes = model.get_tree_leaf_counts()
+        leaf_of_row = np.asarray(model.calc_leaf_indexes(X, ntree_end=min(TREES, len(sizes))))
+        weights = np.split(np.asarray(model.get_leaf_weights()), np.cumsum(sizes)[:-1])
+        for tree, weight in enumerate(weights[: leaf_of_row.shape[1]]):
+            yield leaf_of_row[:, tree], np.arange(len(weight)), weight
+
+
+def _lightgbm_leaves(node: dict[str, Any]) -> Iterator[tuple[int, int]]:
+    """Number and training rows of each leaf; none of a tree without a split."""
+    if "leaf_index" in node:
+        yield node["leaf_index"], node["leaf_count"]
+    for child in ("left_child", "right_child"):
+        if child in node:
+            yield from _lightgbm_leaves(node[child])
+
+
+def _histogram_tree(nodes: NDArray[Any], X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """A tree of scikit-learn's histogram boosting, which has no method that gives leaves."""
+    place = np.zeros(len(X), dtype=int)
+    while (inside := nodes["is_leaf"][place] == 0).any():
+        node = nodes[place[inside]]
+        value = X[inside, node["feature_idx"]]
+        goes_left = np.where(np.isnan(value), node["missing_go_to_left"] == 1, value <= node["num_threshold"])
+        place[inside] = np.where(goes_left, node["left"], node["right"])
+    leaves = np.flatnonzero(nodes["is_leaf"])
+    return place, leaves, nodes["count"][leaves]
+
+
+def share_drawn(model: Any, n_in_tree: float) -> float:
+    """The share of the training rows that each tree was grown on, given how many those of a tree are."""
+    n_trained = getattr(model, "_n_samples", None)
+    if getattr(model, "bootstrap", False) and n_trained is not None:
+        return n_in_tree / float(n_trained)
+    share = getattr(model, "subsample", None)
+    if share is None or getattr(model, "subsample_freq", 1) == 0 or type(model).__module__.startswith("catboost"):
+        return 1.0  # the leaves of CatBoost count all rows
+    return float(share)
