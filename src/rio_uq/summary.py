@@ -195,6 +195,18 @@ class Summary:
             lines += ["", *self._words_on_residuals(output), "", *self._words_on_bands(output)]
         return "\n".join([*lines, "", *self._words_on_features(), "", *self._words_on_error_bars()])
 
+    def decisions(self, output: int = 0) -> list[str]:
+        """What was decided on the way to the error bars of an output, and why: a sentence each."""
+        return [
+            *([] if self.residuals is None else [f"Residuals: {self.residuals}."]),
+            *([] if self.scale is None else [self.scale.in_words(output)]),
+            *self._words_on_correction(output),
+            *self._words_on_error_bars(),
+        ]
+
+    def _words_on_correction(self, output: int) -> list[str]:
+        return _words_on_correction(float(_of(self.correction, output)), has_constant=self._is_on_another_scale(output))
+
     def _words_on_residuals(self, output: int) -> list[str]:
         shares = [float(_of(share, output)) for share in self.shares]
         meanings = (
@@ -211,7 +223,7 @@ class Summary:
                 for (name, words), share in zip(meanings, shares, strict=True)
             ),
             _words_on_trust(_of(self.trust, output), _of(self.trust_std, output)),
-            *_words_on_correction(float(_of(self.correction, output)), has_constant=self._is_on_another_scale(output)),
+            *self._words_on_correction(output),
         ]
 
     def _words_on_bands(self, output: int) -> list[str]:

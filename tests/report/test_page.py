@@ -78,6 +78,13 @@ def test_the_page_has_five_answers(rio, table, written):
     assert page.data["sample"]["row"] == list(range(600))
 
 
+def test_the_page_says_how_error_bars_were_made(rio, table, written):
+    page = written(rio, table[0][300:], table[1][300:])
+    decisions = rio.summary(table[0][300:]).decisions()
+    assert f"Residuals: {rio.residuals_}." in decisions
+    assert all(decision in page.text for decision in decisions)
+
+
 def test_the_data_are_those_of_the_rows(rio, table, written):
     X, y = table[0][300:], table[1][300:]
     data = written(rio, X, y).data

@@ -32,6 +32,8 @@ class Report:
         The five sections.
     notices : list of str
         What a reader should know first.
+    decisions : list of str
+        What `fit` has decided on the way to the error bars, and why.
     is_conformal : bool
         Whether error bars have intervals but no density.
     """
@@ -48,4 +50,5 @@ class Report:
     table: RowsToSee
     rejection: Rejection
     notices: list[str]
+    decisions: list[str]
     is_conformal: bool

@@ -147,6 +147,7 @@ def _examine(
         table=rows_to_see(rio, X, rows, notes),
         rejection=measure_rejection(rows),
         notices=[*notices, *_notices(rows, len(sample), reused)],
+        decisions=summary.decisions(output or 0),
         is_conformal=rio.calibration_ is not None and not rio.calibration_.is_normal,
     )
 
