@@ -141,6 +141,8 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         options.is_residual,
         unseen[used] if isinstance(unseen, np.ndarray) else None,
         None if residuals.fold is None else residuals.fold[used],
+        None if residuals.own is None else residuals.own[used],
+        None if residuals.like_clones is None else residuals.like_clones[used],
     )
     train = _Trainer(options, rng)
     if in_parts and options.scale == "auto":

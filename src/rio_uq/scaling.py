@@ -37,7 +37,11 @@ def on_scale(problem: Problem, scales: OutcomeScales) -> Problem:
     if not problem.is_residual:
         return replace(problem, targets=outcome)
     y_pred = scales.forward_prediction(problem.y_pred)
-    return replace(problem, y_pred=y_pred, targets=outcome - y_pred)
+    problem = replace(problem, y_pred=y_pred, targets=outcome - y_pred)
+    if problem.own is None or problem.like_clones is None:
+        return problem
+    own, like_clones = map(scales.forward_prediction, (problem.own, problem.like_clones))
+    return replace(problem, own=own, like_clones=like_clones)
 
 
 def shape_on_scale(left_out: LeftOut, options: Options, scales: OutcomeScales) -> Shape | None:
@@ -77,7 +81,7 @@ def _of_output(problem: Problem, output: int) -> Problem:
     """The same rows with one of the outputs, and its prediction where there is one for each."""
     one = slice(output, output + 1)
     y_pred = problem.y_pred[:, one] if problem.has_prediction_for_each_target else problem.y_pred
-    return replace(problem, targets=problem.targets[:, one], y_pred=y_pred)
+    return replace(problem, targets=problem.targets[:, one], y_pred=y_pred, own=None, like_clones=None)
 
 
 def _best_scale(

@@ -323,3 +323,20 @@ def test_calibrating_on_rows_of_fit_is_noticed(reused, data):
         return
     with pytest.warns(ReusedRowsWarning, match="50% of these rows were fitted to"):
         rio.calibrate(X[50:150], y[50:150])
+
+
+def test_corrections_of_clones_that_the_model_does_not_need_are_not_made(rng):
+    """Clones of half-seen rows lack what the others have taught the model: its corrections are not theirs."""
+    X = rng.uniform(size=(700, 3))
+    y = np.where(X[:, 0] > 0.93, 5.0, 0.0) + X[:, 1] + 0.3 * rng.normal(size=700)
+    given, others = np.arange(150), np.arange(150, 500)
+    model = HistGradientBoostingRegressor(random_state=0).fit(
+        X[np.r_[given[:75], others]], y[np.r_[given[:75], others]]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeenRowsWarning)
+        rio = RIORegressor(model, random_state=0).fit(X[given], y[given])
+    assert rio.residuals_.kind == "out-of-fold"
+    new = np.arange(500, 700)
+    errors = [np.sqrt(np.mean((y[new] - predicted) ** 2)) for predicted in (rio.predict(X[new]), model.predict(X[new]))]
+    assert errors[0] < 1.05 * errors[1]

@@ -141,6 +141,7 @@ def fit_residual_gp(
             counts,
             shrinks=problem.is_residual,
             own_folds=own_folds is not None,
+            of_model=_residuals_of_model(problem, targets.scale),
         )
         posterior = with_noise_of(posterior, guarded.errors, counts, np.exp(bounds[-q:, 0]))
     kind = noise
@@ -180,6 +181,14 @@ def fit_residual_gp(
     std = np.sqrt(latent + noise_variance)
     scores = guarded.residual / np.sqrt(guarded.latent + noise_variance)
     return TrainedGP(gp, LeftOut(targets.scale * residual, targets.scale * std, scores, counts, place))
+
+
+def _residuals_of_model(problem: Problem, unit: Array) -> tuple[Array, Array] | None:
+    """See `rio_uq.gp.guard.guarded_errors`, in scaled units."""
+    if problem.own is None or problem.like_clones is None or not problem.is_residual:
+        return None
+    outcome = problem.targets + problem.y_pred
+    return (outcome - problem.own) / unit, (outcome - problem.like_clones) / unit
 
 
 def _shape_weight(weight: Array | None, held_out: Mask | None, n_rows: int) -> Array:

@@ -14,6 +14,11 @@ error of row i where its fold is left out, and l_i that where only the row is, e
     κ = √(Σ w_i l_i² / Σ w_i e_i²)        within ¾ and 1
 
 where folds are a fifth of the rows; a tenth of few rows is left as it is.
+
+Residuals of clones may have more in them than those of the model that predicts, which has other rows behind it. With
+the residuals of the model itself in place of r, some of which it may have fitted, c is smaller; with those that it
+would have if it erred as its clones do, it is c'. Where c is clearly smaller than c', corrections are multiplied by
+c/c'.
 """
 
 from __future__ import annotations
@@ -28,6 +33,10 @@ from rio_uq.gp.folds import FEW_ROWS, FoldPredictions
 FEWEST_ROWS = 4
 STANDARD_ERRORS, MORE_OF_FEW_ROWS = 2.0, 10.0
 """A factor has to be larger than k of its standard errors for any correction, k = 2 + 10/n."""
+
+LEAST_EXPECTED = 0.2
+"""Where a model has fitted so much that its residuals would have only this share of what clones have in theirs, it
+cannot be told whether it errs as they do."""
 
 WHOLE = 0.9
 """A factor above this is taken for one."""
@@ -68,6 +77,7 @@ def guarded_errors(
     *,
     shrinks: bool,
     own_folds: bool,
+    of_model: tuple[Array, Array] | None = None,
 ) -> Guarded:
     """Guard the corrections of a GP.
 
@@ -86,10 +96,16 @@ def guarded_errors(
     own_folds : bool
         Whether folds are the user's own, which keep rows apart that belong together: leaving out single rows says
         nothing there, and errors and variances of folds are taken as they are.
+    of_model : (own, like_clones) or None
+        Residuals (n, q) of the model itself, and those that it would have if it erred as its clones do, where targets
+        are residuals of clones.
     """
     total = constant + targets
     expected = targets - left_out[0] if by_fold is None else by_fold.mean
     correction = supported_shares(total, constant + expected, weight) if shrinks else np.ones(targets.shape[1])
+    if of_model is not None:
+        columns = zip(*(values.T for values in (*of_model, constant + expected)), strict=True)
+        correction = correction * [shared_with_clones(own, alike, mean, weight) for own, alike, mean in columns]
     alone = shrunk(*left_out, correction, total)
     if by_fold is None:
         return Guarded(correction, *alone)
@@ -145,3 +161,16 @@ def supported_share(residual: Array, mean: Array, weight: Array) -> float:
     needed = STANDARD_ERRORS + MORE_OF_FEW_ROWS / n_rows
     share = best * (1.0 - (needed**2 * variance / best**2) ** 2)
     return 1.0 if share > WHOLE else max(share, 0.0)
+
+
+def shared_with_clones(own: Array, like_clones: Array, mean: Array, weight: Array) -> float:
+    """c/c' of the top of this module, from residuals and corrections (n,); 1 where it is not clearly less."""
+    information = float(weight @ mean**2)
+    if information == 0.0:
+        return 1.0
+    c, expected = (float(weight @ (residual * mean)) / information for residual in (own, like_clones))
+    scatter = own - like_clones - (c - expected) * mean
+    error = float(np.sqrt(np.sum((weight * mean * scatter) ** 2))) / information
+    if expected < LEAST_EXPECTED or expected - c < STANDARD_ERRORS * error:
+        return 1.0
+    return max(c / expected, 0.0)

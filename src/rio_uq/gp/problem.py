@@ -26,6 +26,9 @@ class Problem:
         Rows that the model was not trained on; None where that is unknown, or makes no difference.
     fold : (n,) array of int or None
         Folds that rows are to be left out by, where these keep groups or times apart; None for random ones.
+    own, like_clones : (n, q) arrays or None
+        Where ``y_pred`` is by clones of the model that will predict: predictions of the model itself, and what they
+        would be if it erred as its clones do.
     """
 
     features: Array
@@ -35,6 +38,8 @@ class Problem:
     is_residual: bool
     held_out: Mask | None = None
     fold: NDArray[np.intp] | None = None
+    own: Array | None = None
+    like_clones: Array | None = None
 
     def __post_init__(self) -> None:
         if self.is_residual and not self.has_prediction_for_each_target:
@@ -56,4 +61,6 @@ class Problem:
             weight=None if self.weight is None else self.weight[chosen],
             held_out=None if self.held_out is None else self.held_out[chosen],
             fold=None if self.fold is None else self.fold[chosen],
+            own=None if self.own is None else self.own[chosen],
+            like_clones=None if self.like_clones is None else self.like_clones[chosen],
         )

@@ -149,12 +149,16 @@ class TrainingRows:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The model that predicts new rows, predictions (n, q) of the rows given, NaN where there is none, and why."""
+    """The model that predicts new rows, predictions (n, q) of the rows given, NaN where there is none, and why; the
+    folds, and predictions of a model that has more behind it than its clones: see `rio_uq.gp.problem.Problem`.
+    """
 
     model: Any
     y_pred: Array
     choice: ResidualChoice
     fold: NDArray[np.intp] | None = None
+    own: Array | None = None
+    like_clones: Array | None = None
 
 
 def choose_residuals(
@@ -357,7 +361,12 @@ class _Chooser:
         prediction = np.full_like(own, np.nan)
         for clone, (_, test) in enumerate(folds):
             prediction[test] = by_clone[test, :, clone]
-        return self._with_model(prediction, clones[: len(folds)], choice)
+        chosen = self._with_model(prediction, clones[: len(folds)], choice)
+        if chosen.model is not self.model:
+            return chosen
+        inside = (by_clone[:, :, : len(folds)].sum(axis=2) - prediction) / (len(folds) - 1)
+        share = 0.5 if verdict.share is None else min(max(verdict.share.value, 0.0), 1.0)
+        return replace(chosen, own=own, like_clones=share * inside + (1.0 - share) * prediction)
 
     def _folds(self, cv: Any, X: Any, **changes: Any) -> list[Fold]:
         groups = changes.get("groups", self.rows.groups)
