@@ -33,10 +33,10 @@ def test_counts_in_the_cells_of_many_partitions_tell_the_share(n_both, n_trained
 @pytest.mark.parametrize(
     "model",
     [
-        ExtraTreesRegressor(30, random_state=0),
-        RandomForestRegressor(30, random_state=0),
+        ExtraTreesRegressor(30, min_samples_leaf=2, random_state=0),
+        RandomForestRegressor(30, min_samples_leaf=2, random_state=0),
         GradientBoostingRegressor(n_estimators=30, max_features=2, subsample=0.7, random_state=0),
-        make_pipeline(StandardScaler(), ExtraTreesRegressor(30, random_state=0)),
+        make_pipeline(StandardScaler(), ExtraTreesRegressor(30, max_depth=5, random_state=0)),
     ],
 )
 @pytest.mark.parametrize("n_both", [0, 150])

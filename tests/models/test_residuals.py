@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
     BaggingRegressor,
     ExtraTreesRegressor,
@@ -120,6 +121,29 @@ def test_boosting_of_other_libraries_counts_its_rows(library, data):
         assert training_evidence(model, X[200:400], y[200:400]).verdict is None
 
 
+@pytest.mark.parametrize("n_both", [0, 50, 100])
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestRegressor(30, random_state=0),
+        BaggingRegressor(DecisionTreeRegressor(), 30, max_features=0.6, random_state=0),
+        DecisionTreeRegressor(random_state=0),
+        TransformedTargetRegressor(ExtraTreesRegressor(30, random_state=0), transformer=StandardScaler()),
+    ],
+)
+def test_fully_grown_trees_remember_outcomes(model, n_both, data):
+    X, y = data
+    model = clone(model).fit(X[100 - n_both : 700], y[100 - n_both : 700])
+    verdict = {0: "new", 50: "mixed", 100: "seen"}[n_both]
+    assert training_evidence(model, X[:100], y[:100]).verdict == verdict
+
+
+def test_the_same_outcome_of_many_rows_is_nothing_to_remember(data):
+    X, y = data
+    model = RandomForestRegressor(30, random_state=0).fit(X[100:], np.round(y[100:] / 5.0))
+    assert training_evidence(model, X[:100], np.round(y[:100] / 5.0)).verdict is None
+
+
 def test_a_model_that_says_nothing_is_no_evidence():
     assert training_evidence(object(), [["a"]], np.zeros(1)).verdict is None
 
@@ -229,7 +253,7 @@ def test_several_outputs(data):
 
 def test_the_choice_is_stored_and_shown(data, tmp_path):
     X, y = (values[:200] for values in data)
-    model = clone(MODELS["pipeline"]).fit(X[:100], y[:100])
+    model = clone(MODELS["boosting"]).fit(X[:100], y[:100])
     rio = RIORegressor(model, **FAST).fit(X[100:], y[100:])
     rio.save(tmp_path / "model.rio")
     other = rio_uq.load(tmp_path / "model.rio", estimator=model)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,16 @@ from rio_uq._base.array import Array
 TREES = 25
 """Trees that are looked at."""
 
+OFTEN_SAME = 0.01
+"""Share of pairs of rows with the same outcome above which it is no sign of having been seen."""
+
+ROUNDING = 1e-6
+"""Of outcomes, which may have been trained on in single precision."""
+
+MOSTLY_ALONE, IN_SOME_TREES = 0.5, 0.1
+"""Trees remember rows if so many of them end in leaves of a single training row; a row was seen if its outcome stands
+there in more than so many trees."""
+
 
 def leaves_of_trees(model: Any, X: Array) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Array]]:
     """Of each tree: the leaf of each row, the leaves in ascending order, and the training rows in each."""
@@ -22,12 +33,9 @@ def leaves_of_trees(model: Any, X: Array) -> Iterator[tuple[NDArray[np.intp], ND
     if histogram_trees is not None:
         yield from (_histogram_tree(predictors[0].nodes, X) for predictors in histogram_trees)
     elif library == "sklearn" and (hasattr(model, "tree_") or hasattr(model, "estimators_")):
-        trees = list(np.ravel(model.estimators_)) if hasattr(model, "estimators_") else [model]
-        columns = getattr(model, "estimators_features_", [slice(None)] * len(trees))
-        for one, chosen in zip(trees, columns, strict=True):
-            leaves = np.flatnonzero(one.tree_.children_left == -1)
-            place = one.tree_.apply(np.ascontiguousarray(X[:, chosen], dtype=np.float32))
-            yield place, leaves, one.tree_.n_node_samples[leaves]
+        for tree, place in _sklearn_trees(model, X):
+            leaves = np.flatnonzero(tree.children_left == -1)
+            yield place, leaves, tree.n_node_samples[leaves]
     elif library == "xgboost":
         booster = model.get_booster()
         booster = booster[: min(TREES, booster.num_boosted_rounds())]
@@ -50,6 +58,42 @@ def leaves_of_trees(model: Any, X: Array) -> Iterator[tuple[NDArray[np.intp], ND
         weights = np.split(np.asarray(model.get_leaf_weights()), np.cumsum(sizes)[:-1])
         for tree, weight in enumerate(weights[: leaf_of_row.shape[1]]):
             yield leaf_of_row[:, tree], np.arange(len(weight)), weight
+
+
+def remembered_share(model: Any, X: Array, y: Array) -> float | None:
+    """The share of rows whose very outcome stands in the leaves where they end.
+
+    Fully grown trees have leaves of a single training row, and its outcome there. None of models that do not average
+    such trees, and where outcomes are often the same.
+
+    Parameters
+    ----------
+    model : estimator
+    X : (n, d) array
+    y : (n,) or (n, q) array
+    """
+    if not (hasattr(model, "tree_") or (hasattr(model, "bootstrap") and hasattr(model, "estimators_"))):
+        return None
+    outcome = y.reshape(len(y), -1)
+    _, counts = np.unique(outcome, axis=0, return_counts=True)
+    if float((counts * (counts - 1)).sum()) > OFTEN_SAME * len(y) * (len(y) - 1):
+        return None
+    is_alone, is_own = [], []
+    for tree, place in islice(_sklearn_trees(model, X), TREES):
+        values = tree.value[place].reshape(len(outcome), -1)
+        is_alone.append(tree.n_node_samples[place] == 1)
+        is_own.append(np.isclose(values, outcome, rtol=ROUNDING, atol=ROUNDING * float(outcome.std())).all(axis=1))
+    if np.mean(is_alone) < MOSTLY_ALONE:
+        return None
+    return float((np.mean(is_own, axis=0) > IN_SOME_TREES).mean())
+
+
+def _sklearn_trees(model: Any, X: Array) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+    """Trees of scikit-learn, and the node where each row ends."""
+    trees = list(np.ravel(model.estimators_)) if hasattr(model, "estimators_") else [model]
+    columns = getattr(model, "estimators_features_", [slice(None)] * len(trees))
+    for one, chosen in zip(trees, columns, strict=True):
+        yield one.tree_, one.tree_.apply(np.ascontiguousarray(X[:, chosen], dtype=np.float32))
 
 
 def _lightgbm_leaves(node: dict[str, Any]) -> Iterator[tuple[int, int]]:

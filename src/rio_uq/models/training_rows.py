@@ -9,8 +9,9 @@ Both vanish where the rows are the same, and ``others`` alone where the training
 draw samples of the rows (bootstrap, subsample) say nothing of ``unseen``.
 
 A bagged model can be asked for its out-of-bag predictions after the fact: its samples are drawn again from the random
-state of each tree. Other models keep their training rows, or some of them as support vectors; a least-squares fit
-solves the normal equations of its own rows and of no others.
+state of each tree. Fully grown trees have the very outcomes of their training rows in their leaves. Other models keep
+their training rows, or some of them as support vectors; a least-squares fit solves the normal equations of its own rows
+and of no others.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from rio_uq._base.array import Array, Mask, row_keys
-from rio_uq.models.leaves import TREES, leaves_of_trees, share_drawn
+from rio_uq.models.leaves import TREES, leaves_of_trees, remembered_share, share_drawn
 from rio_uq.models.overlap import Share, seen_share
 
 FEW = 1e-3
@@ -31,6 +32,9 @@ FEW = 1e-3
 ROUNDING = 1e-6
 PREDICTED_FEW = 0.1
 """Out-of-bag predictions are of use if at most this share of the rows is in every tree's sample."""
+
+SAME_BY_CHANCE = 0.1
+"""Share of new rows, at most, that have the outcome of a training row beside them."""
 
 KEEPS_ROWS = ("_fit_X", "X_train_", "X_fit_")
 """Attributes in which models of scikit-learn keep their training rows."""
@@ -74,9 +78,9 @@ def training_evidence(model: Any, X: Any, y: Array) -> TrainingEvidence:
     y : (n,) or (n, q) array
     """
     try:
-        steps = _steps(model, X)
+        steps, outcome = _steps(model, X, y)
         last, rows = steps[-1]
-        evidence = _evidence(last, rows, y)
+        evidence = _evidence(last, rows, outcome)
     except Exception:  # a version that stores things otherwise, or rows that are no matrix: there are other ways
         return NO_EVIDENCE
     if last is not model and evidence.out_of_bag is not None and hasattr(model, "transformer_"):
@@ -89,14 +93,15 @@ def training_evidence(model: Any, X: Any, y: Array) -> TrainingEvidence:
         return evidence
 
 
-def _steps(model: Any, X: Any) -> list[tuple[Any, Array]]:
-    """The steps of pipelines and searches, the last one the estimator itself, and X as each of them sees it."""
+def _steps(model: Any, X: Any, y: Array) -> tuple[list[tuple[Any, Array]], Array]:
+    """The steps of pipelines and searches with X as each of them sees it, the estimator last, and y as that sees it."""
     steps = []
     while True:
         if hasattr(model, "best_estimator_"):
             model = model.best_estimator_
         elif hasattr(model, "regressor_") and hasattr(model, "transformer_"):
-            model = model.regressor_
+            values = np.asarray(model.transformer_.transform(y.reshape(len(y), -1)))
+            y, model = values.reshape(y.shape), model.regressor_
         elif hasattr(model, "steps"):
             for _, step in model.steps[:-1]:
                 if hasattr(step, "transform"):
@@ -105,7 +110,7 @@ def _steps(model: Any, X: Any) -> list[tuple[Any, Array]]:
             model = model.steps[-1][1]
         else:
             matrix = np.asarray(X, dtype=float)
-            return [*((step, np.asarray(rows)) for step, rows in steps), (model, matrix)]
+            return [*((step, np.asarray(rows)) for step, rows in steps), (model, matrix)], y
 
 
 def _evidence(model: Any, X: Array, y: Array) -> TrainingEvidence:
@@ -118,17 +123,26 @@ def _evidence(model: Any, X: Array, y: Array) -> TrainingEvidence:
     if hasattr(model, "support_vectors_"):
         return _of_support_vectors(model, X, y)
     if getattr(model, "bootstrap", False) and hasattr(model, "estimators_samples_"):
-        return _of_bootstrap(model, X, y)
+        return _or_remembered(_of_bootstrap(model, X, y), model, X, y)
     bounds = _leaf_bounds(model, X)
     if bounds is not None:
-        return _of_leaves(*bounds, len(X), draws=share_drawn(model, 1.0) < 1.0)
+        evidence = _of_leaves(*bounds, len(X), draws=share_drawn(model, 1.0) < 1.0)
+        return _or_remembered(evidence, model, X, y)
     if type(model).__name__ in ("LinearRegression", "Ridge"):
         return _of_normal_equations(model, X, y)
     return NO_EVIDENCE
 
 
-def _by_share(share: float) -> str:
-    return "seen" if share > 0.98 else "new" if share < 0.02 else "mixed"
+def _or_remembered(evidence: TrainingEvidence, model: Any, X: Array, y: Array) -> TrainingEvidence:
+    """With the verdict of fully grown trees that have a training row to each leaf, where there is no other verdict."""
+    if evidence.verdict is not None or (share := remembered_share(model, X, y)) is None:
+        return evidence
+    verdict = _by_share(share, by_chance=SAME_BY_CHANCE)
+    return replace(evidence, verdict=verdict, reason=f"its leaves have the outcomes of {share:.0%} of the rows given")
+
+
+def _by_share(share: float, by_chance: float = 0.02) -> str:
+    return "seen" if share > 0.98 else "new" if share < by_chance else "mixed"
 
 
 def _members(rows: Array, X: Array) -> Mask:
