@@ -52,14 +52,33 @@ def friedman(rng):
 
 
 @pytest.fixture(scope="module")
-def quick_fits():
-    """One start, a coarse tolerance, normal outcomes as they are and no guard as defaults, for tests that hold at any
+def few_iterations():
+    """All steps of a fit with its defaults, but few iterations of each, for tests that hold at any hyperparameters and
+    need the guard, the choice of a scale or the shape of errors.
+    """
+    from rio_uq import RIORegressor, scaling
+    from rio_uq.gp import folds
+    from rio_uq.gp.noise import varying
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(RIORegressor.__init__.__kwdefaults__, "tol", 1e-2)
+        patch.setattr(folds, "ITERATIONS", 3)
+        patch.setattr(scaling, "SCALE_ROWS", 150)
+        patch.setattr(scaling, "SCALE_ITERATIONS", 8)
+        patch.setattr(varying, "FIELD_POINTS", 30)
+        patch.setattr(varying, "FIELD_ITERATIONS", 8)
+        patch.setattr(varying, "FIELD_TOLERANCE", 1e-2)
+        yield
+
+
+@pytest.fixture(scope="module")
+def quick_fits(few_iterations):
+    """Few iterations, one start, normal outcomes as they are and no guard as defaults, for tests that hold at any
     hyperparameters.
     """
     from rio_uq import RIORegressor, Training
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(RIORegressor.__init__.__kwdefaults__, "tol", 1e-2)
         patch.setitem(RIORegressor.__init__.__kwdefaults__, "scale", "identity")
         patch.setitem(RIORegressor.__init__.__kwdefaults__, "distribution", "normal")
         patch.setitem(Training.__init__.__kwdefaults__, "starts", "rio")

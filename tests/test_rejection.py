@@ -10,6 +10,8 @@ from sklearn.linear_model import LinearRegression
 from rio_uq import RIORegressor
 from rio_uq.rejection import threshold_for_budget, threshold_for_error
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
+
 # Few different values, so that there are ties.
 scores = st.integers(1, 40).flatmap(lambda n: arrays(float, n, elements=st.integers(0, 12).map(lambda i: i / 4.0)))
 shares = st.floats(0.0, 1.0)
@@ -52,9 +54,9 @@ def rows():
 
 
 @pytest.fixture(scope="module")
-def rio(rows):
+def rio(quick_fits, rows):
     X, y = rows
-    return RIORegressor(LinearRegression(), noise="io", random_state=0, tol=1e-4).fit(X[:150], y[:150])
+    return RIORegressor(LinearRegression(), noise="io", random_state=0).fit(X[:150], y[:150])
 
 
 def test_by_threshold(rio, rows):
@@ -102,10 +104,10 @@ def test_by_target_error_what_is_kept_reaches_it(rio, rows):
 
 def test_without_a_model_predictions_are_given(rows):
     X, y = rows
-    rio = RIORegressor(random_state=0, tol=1e-3).fit(X[:150], y[:150], y_pred=X[:150, 1])
+    rio = RIORegressor(random_state=0).fit(X[:150], y[:150], y_pred=X[:150, 1])
     y_pred = X[150:, 1]
     with_predictions = rio.reject(X[150:], target_error=0.5, calibration=(X[150:], y[150:], y_pred), y_pred=y_pred)
-    model = RIORegressor(lambda X: X[:, 1], random_state=0, tol=1e-3).fit(X[:150], y[:150])
+    model = RIORegressor(lambda X: X[:, 1], random_state=0).fit(X[:150], y[:150])
     expected = model.reject(X[150:], target_error=0.5, calibration=(X[150:], y[150:]))
     np.testing.assert_array_equal(with_predictions, expected)
 
@@ -113,7 +115,7 @@ def test_without_a_model_predictions_are_given(rows):
 def test_with_several_outputs_the_least_safe_one_counts(rows):
     X, y = rows
     outputs = np.stack([y, 1000.0 * X[:, 0] ** 2], axis=1)
-    rio = RIORegressor(LinearRegression(), random_state=0, tol=1e-3).fit(X[:150], outputs[:150])
+    rio = RIORegressor(LinearRegression(), random_state=0).fit(X[:150], outputs[:150])
     _, std = rio.predict(X, return_std=True)
     np.testing.assert_array_equal(rio.reject(X, threshold=[0.6, np.inf]), std[:, 0] > 0.6)
     rejected = rio.reject(X, budget=0.8)

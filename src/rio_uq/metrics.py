@@ -322,7 +322,7 @@ def scorer(metric: Callable[..., float], **options: Any) -> Callable[[Any, Any, 
     >>> from rio_uq import RIORegressor, metrics
     >>> X, y = load_diabetes(return_X_y=True)
     >>> rio = RIORegressor(Ridge(), random_state=0)
-    >>> scores = cross_val_score(rio, X[:150], y[:150], cv=3, scoring=metrics.scorer(metrics.nlpd))
+    >>> scores = cross_val_score(rio, X[:45], y[:45], cv=3, scoring=metrics.scorer(metrics.nlpd))
     >>> scores.shape
     (3,)
     """

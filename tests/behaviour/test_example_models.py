@@ -7,7 +7,7 @@ import pytest
 from sklearn.ensemble import RandomForestRegressor
 
 from examples.compare import Comparison
-from rio_uq import RIORegressor, Training
+from rio_uq import Training
 
 EPOCHS = {"max_epochs": 30}
 
@@ -52,7 +52,6 @@ def test_example(name, needs, capsys, monkeypatch):
 def test_time_and_groups(capsys, monkeypatch):
     example = importlib.import_module("examples.time_and_groups")
     monkeypatch.setattr(example, "FOREST", RandomForestRegressor(30, random_state=0))
-    monkeypatch.setitem(RIORegressor.__init__.__kwdefaults__, "tol", 1e-4)
     monkeypatch.setitem(Training.__init__.__kwdefaults__, "guard", True)
     found = example.main(n_repeats=1)
     assert found["new patients"]["random folds"] < found["new patients"]["GroupKFold"]

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from rio_uq import RIORegressor
 
-pytestmark = pytest.mark.no_cover
+pytestmark = [pytest.mark.no_cover, pytest.mark.usefixtures("few_iterations")]
 
 INFERENCES = pytest.mark.parametrize("inference", ["exact", "sparse"])
 

@@ -11,6 +11,8 @@ from rio_uq.gp.inference import exact, sparse
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import predict
 
+pytestmark = pytest.mark.usefixtures("few_iterations")
+
 
 def data(rng, n=60, q=None):
     X = rng.uniform(size=(n, 2))

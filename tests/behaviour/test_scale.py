@@ -10,6 +10,8 @@ import rio_uq
 from rio_uq import RIORegressor, metrics
 from rio_uq.onnx import export
 
+pytestmark = pytest.mark.usefixtures("few_iterations")
+
 LEVELS = [0.5, 0.8, 0.9, 0.95]
 
 
@@ -31,12 +33,12 @@ def fit(n=250, **options):
 
 
 @pytest.fixture(scope="module")
-def rio():
+def rio(few_iterations):
     return fit()
 
 
 @pytest.fixture(scope="module")
-def as_they_are():
+def as_they_are(few_iterations):
     return fit(scale="identity", noise="constant")
 
 
@@ -270,10 +272,10 @@ def test_a_few_predictions_beyond_the_range_are_moved_to_its_end(new, tmp_path):
 
 
 def test_an_outcome_that_was_not_among_the_rows_that_scales_are_compared_on_counts(monkeypatch):
-    monkeypatch.setattr("rio_uq.scaling.SCALE_ROWS", 60)
-    X, y = prices(250)
-    for row in range(0, 250, 50):
-        outcome = np.where(np.arange(250) == row, 0.0, y)
+    monkeypatch.setattr("rio_uq.scaling.SCALE_ROWS", 40)
+    X, y = prices(100)
+    for row in range(0, 100, 20):
+        outcome = np.where(np.arange(100) == row, 0.0, y)
         rio = RIORegressor(model, random_state=0).fit(X, outcome, held_out=True)
         assert rio.scale_.scales[0].kind != "log"
         assert np.isfinite(rio.predict(X)).all()

@@ -9,12 +9,12 @@ from lab.tasks import run_tasks
 
 pytestmark = pytest.mark.no_cover
 
-N_RUNS, N_TEST = 4, 2000
+N_RUNS, N_TEST = 2, 2000
 FEW = (
     "normal-n300",
     "nothing-d1-n100",
     "t3-n100",
-    "outliers5-n300",
+    "outliers5-n30",
     "rounded-n100",
     "all-zero-n20",
     "half-n100",

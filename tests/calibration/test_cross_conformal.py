@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 
 from rio_uq import RIORegressor, load
 
-QUICK = {"tol": 1e-2, "max_iter": 30, "random_state": 0}
+QUICK = {"tol": 1e-2, "max_iter": 30, "random_state": 0, "scale": "identity", "noise": "constant"}
 
 
 def draw(rng, n, d=2, noise="normal"):
@@ -60,7 +60,7 @@ def test_groups_are_those_of_the_rows_of_fit(data):
     X, y = data
     side = np.where(np.arange(60) % 2, "wild", "calm")
     y = y + np.where(side == "wild", 5.0, 0.0) * np.random.default_rng(1).normal(size=60)
-    rio = RIORegressor(Ridge(), noise="constant", **QUICK).fit(X, y).calibrate(method="cross-conformal", groups=side)
+    rio = RIORegressor(Ridge(), **QUICK).fit(X, y).calibrate(method="cross-conformal", groups=side)
     assert rio.calibration_.n_rows == (30, 30)
     widths = [np.ptp(rio.predict_interval(X[:1], groups=[name], confidence_level=0.9)) for name in ("calm", "wild")]
     assert widths[1] > 2 * widths[0]
