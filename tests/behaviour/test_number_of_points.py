@@ -28,7 +28,7 @@ def test_smooth_data_get_few_points_and_rough_data_many(rng):
 
 
 def test_a_smaller_budget_never_gives_more_points(rng):
-    X, y = data(rng, 15.0, n=250)
+    X, y = data(rng, 15.0, n=150)
     chosen = [
         fitted(X, y, training={"time_budget": seconds}, tol=1e-2).n_inducing_ for seconds in (0.01, 0.1, 0.5, 60.0)
     ]

@@ -26,7 +26,7 @@ FEW = (
     "two-outputs-n100",
     "near-perfect-n100",
 )
-"""Worlds of each kind that cost little: ten processor seconds for all of them."""
+"""Worlds of each kind that cost little."""
 
 
 @pytest.mark.parametrize("name", FEW)
