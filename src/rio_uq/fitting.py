@@ -133,6 +133,11 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     )
     model, y_pred, outcome = residuals.model, residuals.y_pred, y.reshape(n_rows, -1)
     used = np.flatnonzero(np.isfinite(y_pred).all(axis=1) & (True if weight is None else weight > 0.0))
+    if isinstance(unseen, np.ndarray) and not unseen[used].any():
+        raise ValueError(
+            "held_out names no row with a prediction and a sample_weight above zero, and error bars are learnt from "
+            "such rows: give some of them a weight, or leave held_out out"
+        )
     problem = Problem(
         features[used],
         y_pred[used],
@@ -150,9 +155,11 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     scale_choice = choose_scale(problem, options, train.quickly, rng)
     scales = OutcomeScales(scale_choice.scales)
     gp, left_out = train(on_scale(problem, scales), keeps_constant=scales.is_another)
-    if residuals.choice.kind == "in-sample" and residuals.choice.rows == "fitted here" and len(used) > 1:
-        # Residuals of a model that was fitted to two or three rows are those of a curve through these points.
-        gp = gp.with_noise_of_at_least(np.var(scales.forward(problem.targets), axis=0, ddof=1))
+    if residuals.choice.kind == "in-sample" and residuals.choice.rows == "fitted here":
+        # Residuals of a model that was fitted to two or three rows are those of a curve through these points; of one
+        # row nothing is known but its size.
+        outcome = scales.forward(problem.targets)
+        gp = gp.with_noise_of_at_least(np.var(outcome, axis=0, ddof=1) if len(used) > 1 else outcome[0] ** 2)
     fitted = Fitted(
         model=model,
         extract=extract,

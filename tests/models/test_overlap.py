@@ -66,5 +66,5 @@ def test_rows_from_elsewhere_tell_nothing(rng):
 
 def test_the_mean_of_shares_is_nearer_to_the_more_certain_one():
     assert mean_share([]) is None
-    mean = mean_share([Share(0.0, 0.1), Share(1.0, 0.2)])
-    assert (mean.value, mean.error) == pytest.approx((0.2, np.sqrt(0.008)))
+    mean = mean_share([Share(0.4, 0.1), Share(0.9, 0.2)])
+    assert (mean.value, mean.error) == pytest.approx((0.5, np.sqrt(0.008)))

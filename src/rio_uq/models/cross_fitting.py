@@ -93,7 +93,7 @@ def make_folds(
     counted = np.arange(len(features)) if weight is None else np.flatnonzero(weight)
     _, copy_of = np.unique(np.column_stack([features, y])[counted], axis=0, return_inverse=True)
     cv = min(cv, max(2, len(counted) // 2))
-    if copy_of.max() + 1 < cv:
+    if copy_of.max() + 1 < cv or not features.shape[1]:  # equal outcomes alone are no copies
         copy_of = np.arange(len(counted))
     fold_of = rng.permutation(copy_of.max() + 1)[copy_of.ravel()] % cv
     return [(counted[fold_of != fold], counted[fold_of == fold]) for fold in range(cv)]

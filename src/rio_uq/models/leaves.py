@@ -15,6 +15,17 @@ from rio_uq._base.array import Array
 TREES = 25
 """Trees that are looked at."""
 
+COUNT_ROWS = (
+    "DecisionTreeRegressor",
+    "ExtraTreeRegressor",
+    "ExtraTreesRegressor",
+    "RandomForestRegressor",
+    "BaggingRegressor",
+    "GradientBoostingRegressor",
+)
+"""Models of scikit-learn whose trees count training rows. Those of others, such as AdaBoost, are grown on samples that
+are drawn with weights."""
+
 OFTEN_SAME = 0.01
 """Share of pairs of rows with the same outcome above which it is no sign of having been seen."""
 
@@ -31,8 +42,10 @@ def leaves_of_trees(model: Any, X: Array) -> Iterator[tuple[NDArray[np.intp], ND
     library = type(model).__module__.partition(".")[0]
     histogram_trees = getattr(model, "_predictors", None)
     if histogram_trees is not None:
+        if np.any(getattr(model, "is_categorical_", False)):
+            return  # splits by categories are stored otherwise
         yield from (_histogram_tree(predictors[0].nodes, X) for predictors in histogram_trees)
-    elif library == "sklearn" and (hasattr(model, "tree_") or hasattr(model, "estimators_")):
+    elif type(model).__name__ in COUNT_ROWS:
         for tree, place in _sklearn_trees(model, X):
             leaves = np.flatnonzero(tree.children_left == -1)
             yield place, leaves, tree.n_node_samples[leaves]

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,10 @@ MOST_COMPARED = 500
 
 ELSEWHERE = 3.0
 """Standard errors below 0 from which on the rows are not from the source of the training rows."""
+
+
+CONTRADICTION = 4.0
+"""Standard errors by which two estimates of one share do not differ by chance."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +71,18 @@ class KeptMeans:
 
 
 def mean_share(shares: list[Share]) -> Share | None:
-    """Independent estimates as one: the mean with inverse variances for weights."""
-    if not shares:
+    """Independent estimates as one: the mean with inverse variances for weights; None where there is none, or where
+    they contradict each other.
+    """
+    if not shares or any(_contradict(one, other) for one, other in combinations(shares, 2)):
         return None
     precision = np.array([share.error**-2 for share in shares])
     value = float(precision @ [share.value for share in shares] / precision.sum())
     return Share(value, float(precision.sum() ** -0.5))
+
+
+def _contradict(one: Share, other: Share) -> bool:
+    return abs(one.value - other.value) > CONTRADICTION * float(np.hypot(one.error, other.error))
 
 
 def seen_share(steps: list[tuple[Any, Array]]) -> Share | None:

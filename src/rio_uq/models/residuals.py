@@ -208,6 +208,8 @@ def choose_residuals(
 
 def without_copies_of_seen_rows(held_out: Mask, features: Array, y: Array) -> Mask | bool:
     """Held-out rows but for those that have a copy, of equal features and outcome, among the rows that were seen."""
+    if not features.shape[1]:  # equal outcomes alone are no copies
+        return held_out
     _, copy_of = np.unique(np.column_stack([features, y]), axis=0, return_inverse=True)
     is_seen = np.zeros(copy_of.max() + 1, dtype=bool)
     is_seen[copy_of.ravel()[~held_out]] = True
@@ -286,8 +288,12 @@ class _Chooser:
             self._folds(self.cv, *indexable(self.rows.X))  # what is wrong with them is the user's, and no open question
         evidence = training_evidence(self.model, self.rows.X, self.rows.y)
         if evidence.verdict == "new":
-            choice = ResidualChoice("in-sample", "new", evidence.reason)
-            return Chosen(self.model, self.rows.predicted_by(self.model), choice)
+            own = self.rows.predicted_by(self.model)
+            if not (hint := _looks_seen(self.rows.y.reshape(own.shape) - own, self.rows.y)):
+                return Chosen(self.model, own, ResidualChoice("in-sample", "new", evidence.reason))
+            evidence = replace(
+                evidence, verdict="mixed", reason=f"{evidence.reason}, but its residuals are small{hint}"
+            )
         # Folds of the user's own keep groups or times apart, which bootstrap samples do not.
         if evidence.out_of_bag is not None and isinstance(self.cv, int | np.integer):
             choice = ResidualChoice("out-of-bag", "seen", evidence.reason)

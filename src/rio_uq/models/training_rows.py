@@ -21,8 +21,9 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
-from rio_uq._base.array import Array, Mask, row_keys
+from rio_uq._base.array import Array, Mask
 from rio_uq.models.leaves import TREES, leaves_of_trees, remembered_share, share_drawn
 from rio_uq.models.overlap import Share, seen_share
 
@@ -35,6 +36,15 @@ PREDICTED_FEW = 0.1
 
 SAME_BY_CHANCE = 0.1
 """Share of new rows, at most, that have the outcome of a training row beside them."""
+
+SAME_ROW = 1e-5
+"""Rows whose columns differ by no more, in units of their spread, are the same."""
+
+LOOK_AT_OUTCOMES = ("sklearn.feature_selection", "sklearn.cross_decomposition")
+"""Modules whose transformers look at outcomes, though their tags say that these are not required."""
+
+MEANS = ("squared_error", "friedman_mse", "poisson")
+"""Criteria by which the value of a node is the mean outcome there."""
 
 KEEPS_ROWS = ("_fit_X", "X_train_", "X_fit_")
 """Attributes in which models of scikit-learn keep their training rows."""
@@ -85,6 +95,8 @@ def training_evidence(model: Any, X: Any, y: Array) -> TrainingEvidence:
         return NO_EVIDENCE
     if last is not model and evidence.out_of_bag is not None and hasattr(model, "transformer_"):
         evidence = replace(evidence, out_of_bag=None)  # those of transformed outcomes
+    if any(_learns_from_outcomes(step) for step, _ in steps[:-1]):
+        evidence = _beyond_transformers(evidence)
     if evidence.verdict is not None:
         return evidence
     try:
@@ -111,6 +123,25 @@ def _steps(model: Any, X: Any, y: Array) -> tuple[list[tuple[Any, Array]], Array
         else:
             matrix = np.asarray(X, dtype=float)
             return [*((step, np.asarray(rows)) for step, rows in steps), (model, matrix)], y
+
+
+def _learns_from_outcomes(step: Any) -> bool:
+    """Whether a transformer, or one inside of it, is fitted to outcomes."""
+    names = ("transformers_", "steps", "transformer_list")
+    inner = next((getattr(step, name) for name in names if hasattr(step, name)), None)
+    if inner is not None:
+        return any(_learns_from_outcomes(one) for _, one, *_ in inner)
+    if type(step).__module__.startswith(LOOK_AT_OUTCOMES):
+        return type(step).__name__ != "VarianceThreshold"
+    return hasattr(step, "__sklearn_tags__") and bool(step.__sklearn_tags__().target_tags.required)
+
+
+def _beyond_transformers(evidence: TrainingEvidence) -> TrainingEvidence:
+    """What holds where the rows of the last step depend on outcomes: it may have been trained on other values of the
+    same rows, and its out-of-bag rows were seen by the steps before.
+    """
+    verdict = evidence.verdict if evidence.verdict == "seen" else None
+    return replace(evidence, verdict=verdict, out_of_bag=None)
 
 
 def _evidence(model: Any, X: Array, y: Array) -> TrainingEvidence:
@@ -146,9 +177,14 @@ def _by_share(share: float, by_chance: float = 0.02) -> str:
 
 
 def _members(rows: Array, X: Array) -> Mask:
-    """Which rows of X are among the others."""
-    keys = set(row_keys(np.asarray(rows, dtype=float)))
-    return np.array([key in keys for key in row_keys(X)])
+    """Which rows of X are among the others, but for rounding: pipelines may transform the same rows a little otherwise,
+    and tables lose digits on their way through files.
+    """
+    rows = np.asarray(rows, dtype=float)
+    spread = rows.std(axis=0)
+    unit = np.where(spread > 0.0, spread, 1.0)
+    distance, _ = cKDTree(rows / unit).query(X / unit, p=np.inf)
+    return np.asarray(distance <= SAME_ROW)
 
 
 def _of_support_vectors(model: Any, X: Array, y: Array) -> TrainingEvidence:
@@ -165,9 +201,10 @@ def _of_support_vectors(model: Any, X: Array, y: Array) -> TrainingEvidence:
 def _of_bootstrap(model: Any, X: Array, y: Array) -> TrainingEvidence:
     """Of forests and bagged trees: the mean outcome of each tree's sample, drawn again, stands at its root."""
     trees, samples = list(model.estimators_), model.estimators_samples_
-    if not all(hasattr(tree, "tree_") for tree in trees):
+    if not all(hasattr(tree, "tree_") and tree.criterion in MEANS for tree in trees):
         return NO_EVIDENCE
     n = len(y)
+    copy_of = np.unique(np.column_stack([X, y]), axis=0, return_inverse=True)[1].ravel()
     for tree, sample in islice(zip(trees, samples, strict=True), 5):
         if len(sample) and sample.max() >= n:
             return TrainingEvidence(is_other=True)
@@ -177,8 +214,7 @@ def _of_bootstrap(model: Any, X: Array, y: Array) -> TrainingEvidence:
     columns = getattr(model, "estimators_features_", [slice(None)] * len(trees))
     total, count = np.zeros((n, root.size)), np.zeros(n)
     for tree, sample, chosen in zip(trees, samples, columns, strict=True):
-        left_out = np.ones(n, dtype=bool)
-        left_out[sample] = False
+        left_out = ~np.isin(copy_of, copy_of[sample])
         if left_out.any():
             total[left_out] += np.reshape(tree.predict(X[left_out][:, chosen]), (-1, root.size))
             count[left_out] += 1.0
@@ -191,7 +227,7 @@ def _of_bootstrap(model: Any, X: Array, y: Array) -> TrainingEvidence:
 
 def _of_leaves(unseen: float, others: float, expected: float, n: int, *, draws: bool) -> TrainingEvidence:
     reason = f"by the counts in its leaves, {others:.0f} training rows at least were not among the {n} given"
-    if others <= FEW * n:
+    if others <= FEW * n and (draws or unseen <= FEW * n):
         return TrainingEvidence("seen", "the counts in its leaves are those of these rows")
     if not draws and unseen <= FEW * n and expected >= 5.0:
         return TrainingEvidence("seen", "all of these rows are among those counted in its leaves")
@@ -202,6 +238,8 @@ def _leaf_bounds(model: Any, X: Array) -> tuple[float, float, float] | None:
     """``unseen``, ``others``, and what to expect of ``unseen`` if the rows were new; None for models without trees."""
     bounds = []
     for leaf_of_row, leaves, trained in islice(leaves_of_trees(model, X), TREES):
+        if not np.array_equal(trained, np.round(trained)):
+            return None  # sums of weights or of second derivatives
         place = np.searchsorted(leaves, leaf_of_row)
         counts = np.bincount(place, minlength=len(leaves))
         rate = len(X) * trained / max(float(trained.sum()), 1.0)
