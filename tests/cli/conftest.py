@@ -65,14 +65,17 @@ FIT = ("--target", "price", "--pred-column", "yhat", "--drop", "id")
 
 @pytest.fixture(scope="session")
 def rio_file(train, tmp_path_factory):
-    """price.rio, made by fit."""
+    """price.rio, made by fit, with the same shape of outcomes whichever test asks first."""
     from typer.testing import CliRunner
 
+    from rio_uq import RIORegressor
     from rio_uq.cli.app import app
 
     folder = tmp_path_factory.mktemp("fitted")
     train.to_csv(folder / "train.csv", index=False)
     arguments = ["fit", str(folder / "train.csv"), *FIT, "-o", str(folder / "price.rio")]
-    result = CliRunner().invoke(app, arguments)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(RIORegressor.__init__.__kwdefaults__, "distribution", "auto")
+        result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     return folder / "price.rio"
