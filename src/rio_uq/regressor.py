@@ -88,8 +88,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         unpredicted (`sklearn.model_selection.TimeSeriesSplit` does): the GP is fitted to the others.
     combine : {"auto", "average", "refit"}
         The model that predicts after cross-fitting: the mean of the models of the folds, or one model on all rows (a
-        fitted one as it is, an unfitted one fitted to them). "auto" is the model itself if it was fitted, and the mean
-        if not.
+        fitted one as it is, an unfitted one fitted to them). "auto" is the model itself if it was fitted, and if not
+        the mean, unless folds differ in size as those of a time series do.
     inference : {"auto", "exact", "sparse", "svgp"}
         "auto" is exact up to 2,000 rows and sparse above. "svgp" learns from batches of rows, as in the paper, and
         comes close to the optimum that "sparse" finds, which is usually there sooner.

@@ -1,14 +1,15 @@
-"""Beyond the range of predictions a correction stays what it was at the edge, and error bars grow."""
+"""Well beyond the range of predictions a correction stays what it was at the edge, and error bars grow."""
 
 import numpy as np
 import pytest
 
 import rio_uq
 from rio_uq import RIORegressor
+from rio_uq.gp.edges import MARGIN
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.usefixtures("quick_fits")]
 
-FAR = np.array([5.0, 20.0, 80.0, 320.0])
+FAR = np.array([8.0, 20.0, 80.0, 320.0])
 
 
 def half(n=40):
@@ -33,9 +34,10 @@ def test_a_slope_holds_within_the_range_and_its_value_at_the_edge_beyond(rio):
     _, seen, _ = half()
     within = np.linspace(seen.min(), seen.max(), 9)
     np.testing.assert_allclose(rio.predict(rows_at(within), y_pred=within), 2.0 * within, atol=0.5)
-    for sign, edge in ((1.0, seen.max()), (-1.0, seen.min())):
+    margin = MARGIN * np.ptp(seen)
+    for sign, edge in ((1.0, seen.max() + margin), (-1.0, seen.min() - margin)):
         correction = rio.predict(rows_at(FAR), y_pred=sign * FAR) - sign * FAR
-        np.testing.assert_allclose(correction, edge, atol=0.5)
+        np.testing.assert_allclose(correction, edge, atol=1.0)
 
 
 def test_error_bars_grow_by_what_a_slope_may_be(rio):
@@ -43,7 +45,7 @@ def test_error_bars_grow_by_what_a_slope_may_be(rio):
     std = rio.predict(rows_at(FAR), y_pred=FAR, return_std=True)[1]
     assert (np.diff(std) > 0.0).all()
     assert std[0] > 1.5 * near[0]
-    assert (3.0 * std > FAR - 2.0).all()  # were the slope to go on
+    assert (3.0 * std > FAR - 4.0).all()  # were the slope to go on
 
 
 def test_draws_covariances_and_parts_agree_with_means_and_variances(rio):
@@ -73,8 +75,8 @@ def test_further_rows_widen_the_range(rio):
     before = rio.predict(rows_at(FAR[:1]), y_pred=FAR[:1])[0]
     rio.partial_fit(3.0 * X, 3.0 * y, y_pred=3.0 * y_pred)
     after = rio.predict(rows_at(FAR[:1]), y_pred=FAR[:1])[0]
-    assert before < 8.0
-    assert after == pytest.approx(10.0, abs=0.7)
+    assert before < 13.0
+    assert after == pytest.approx(16.0, abs=1.2)
 
 
 def test_outcomes_follow_predictions_wherever_they_are():

@@ -47,13 +47,17 @@ def test_shares_do_not_depend_on_units(unit, seed):
 
 def test_corrections_that_the_model_does_not_need_are_not_made(rng):
     mean, noise, weight = rng.normal(size=400), 0.3 * rng.normal(size=400), np.ones(400)
-    like_clones = 0.8 * mean + noise  # a fifth of what clones have left was fitted
-    assert shared_with_clones(like_clones + 0.1 * noise, like_clones, mean, weight) == 1.0
-    assert shared_with_clones(noise, like_clones, mean, weight) == pytest.approx(0.0, abs=0.05)
-    assert shared_with_clones(0.4 * mean + noise, like_clones, mean, weight) == pytest.approx(0.5, abs=0.05)
+    like_clones = 0.8 * mean + noise, mean  # a fifth of what clones have left was fitted
+
+    def share(residual):
+        return shared_with_clones((residual, mean), like_clones, weight)
+
+    assert share(0.8 * mean + 1.1 * noise) == 1.0
+    assert share(noise) == pytest.approx(0.0, abs=0.05)
+    assert share(0.4 * mean + noise) == pytest.approx(0.5, abs=0.05)
 
 
 def test_of_a_model_that_has_fitted_all_rows_nothing_is_known(rng):
-    mean = rng.normal(size=100)
-    assert shared_with_clones(np.zeros(100), 0.1 * mean, mean, np.ones(100)) == 1.0
-    assert shared_with_clones(mean, mean, np.zeros(100), np.ones(100)) == 1.0
+    mean, weight = rng.normal(size=100), np.ones(100)
+    assert shared_with_clones((np.zeros(100), mean), (0.1 * mean, mean), weight) == 1.0
+    assert shared_with_clones((mean, np.zeros(100)), (mean, np.zeros(100)), weight) == 1.0

@@ -1,7 +1,7 @@
 """The ends of the range of ŷ: a slope on ŷ that rows support there goes no further.
 
 A linear term of the output kernel, k(z, c) = Σ_d v_d z_d ŷ_d, would take its slope s = diag(v) Zᵀ W wherever ŷ goes.
-With Δ = ŷ − (the nearest end of the range of ŷ that was seen),
+With Δ = ŷ − (the nearest end of the range of ŷ that was seen, and a margin),
 
     mean(c) → mean(c) − Δᵀ s            which is the linear part at that end
     var(c)  → var(c) + Σ_d v_d Δ_d²     since beyond it no row has shown the slope, and it is as unknown as before any
@@ -19,17 +19,23 @@ from rio_uq._base.array import Array
 from rio_uq.gp.kernels.terms import Term
 from rio_uq.gp.posterior import Posterior
 
+MARGIN = 0.5
+"""Of the range, on both sides: without one, a model that the GP does without (trust 0) would be trusted again as soon
+as ŷ is a little larger than before."""
+
 
 class Edges(NamedTuple):
-    """The range of ŷ over the rows behind a GP, in scaled units, each (p,)."""
+    """The range of ŷ over the rows behind a GP and a margin, in scaled units, each (p,)."""
 
     lowest: Array
     highest: Array
 
     @classmethod
     def of(cls, y_pred: Array) -> Edges:
-        """Of at least one row of scaled predictions (n, p)."""
-        return cls(y_pred.min(axis=0), y_pred.max(axis=0))
+        """Of at least one row of scaled predictions (n, p), with a margin."""
+        lowest, highest = y_pred.min(axis=0), y_pred.max(axis=0)
+        margin = MARGIN * (highest - lowest)
+        return cls(lowest - margin, highest + margin)
 
     def extended(self, other: Edges) -> Edges:
         return Edges(np.minimum(self.lowest, other.lowest), np.maximum(self.highest, other.highest))

@@ -10,7 +10,7 @@ import numpy as np
 from rio_uq._base.array import Array, Mask
 from rio_uq.gp.copies import as_measurements
 from rio_uq.gp.edges import Edges
-from rio_uq.gp.folds import FoldSearch, predict_folds, random_folds
+from rio_uq.gp.folds import FoldPredictions, FoldSearch, predict_folds, random_folds
 from rio_uq.gp.guard import FEWEST_ROWS, Guarded, guarded_errors, shrunk
 from rio_uq.gp.inference import inference_for
 from rio_uq.gp.kernels.io import io_kernel
@@ -129,10 +129,15 @@ def fit_residual_gp(
     own_folds = problem.fold if problem.fold is not None and np.ptp(problem.fold) > 0 else None
     guarded = Guarded(np.ones(q), *left_out)
     if guard and len(rows) >= FEWEST_ROWS:
-        by_fold = None
+        by_fold: FoldPredictions | None = None
+        of_model: tuple[Array, ...] | None = None
         if inference.trains_folds:
             search = FoldSearch(trained.start, np.concatenate([theta, log_noise]), bounds, density, settings.max_iter)
-            by_fold = predict_folds(kernel, data, random_folds(len(rows)) if own_folds is None else own_folds, search)
+            fold = random_folds(len(rows)) if own_folds is None else own_folds
+            others = _other_predictions(problem)
+            elsewhere = tuple(np.hstack([rows[:, :d], outputs.apply(other)]) for other in others)
+            by_fold = predict_folds(kernel, data, fold, search, elsewhere)
+            of_model = tuple((problem.targets + problem.y_pred - other) / targets.scale for other in others) or None
         guarded = guarded_errors(
             left_out,
             by_fold,
@@ -141,7 +146,7 @@ def fit_residual_gp(
             counts,
             shrinks=problem.is_residual,
             own_folds=own_folds is not None,
-            of_model=_residuals_of_model(problem, targets.scale),
+            of_model=of_model,
         )
         posterior = with_noise_of(posterior, guarded.errors, counts, np.exp(bounds[-q:, 0]))
     kind = noise
@@ -183,12 +188,13 @@ def fit_residual_gp(
     return TrainedGP(gp, LeftOut(targets.scale * residual, targets.scale * std, scores, counts, place))
 
 
-def _residuals_of_model(problem: Problem, unit: Array) -> tuple[Array, Array] | None:
-    """See `rio_uq.gp.guard.guarded_errors`, in scaled units."""
+def _other_predictions(problem: Problem) -> tuple[Array, ...]:
+    """Of the model itself, and what they would be if it erred as its clones do, where the GP is fitted to residuals of
+    these.
+    """
     if problem.own is None or problem.like_clones is None or not problem.is_residual:
-        return None
-    outcome = problem.targets + problem.y_pred
-    return (outcome - problem.own) / unit, (outcome - problem.like_clones) / unit
+        return ()
+    return problem.own, problem.like_clones
 
 
 def _shape_weight(weight: Array | None, held_out: Mask | None, n_rows: int) -> Array:

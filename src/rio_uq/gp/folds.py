@@ -45,11 +45,14 @@ class FoldPredictions(NamedTuple):
         Expected target, and the variance of its latent value.
     mean_at_optimum : array
         Expected target at the hyperparameters of all rows.
+    elsewhere : tuple of arrays
+        Expected targets of the same rows with other predictions of the model.
     """
 
     mean: Array
     latent: Array
     mean_at_optimum: Array
+    elsewhere: tuple[Array, ...] = ()
 
 
 class FoldSearch(NamedTuple):
@@ -78,7 +81,13 @@ def random_folds(n_rows: int) -> NDArray[np.intp]:
     return np.random.default_rng(0).permutation(n_rows) % n_folds
 
 
-def predict_folds(kernel: Kernel, data: Observations, fold: NDArray[np.intp], how: FoldSearch) -> FoldPredictions:
+def predict_folds(
+    kernel: Kernel,
+    data: Observations,
+    fold: NDArray[np.intp],
+    how: FoldSearch,
+    elsewhere: tuple[Array, ...] = (),
+) -> FoldPredictions:
     """Train the exact GP on all folds but one, and predict that one, for each.
 
     Of few rows the search begins at the neutral start and at the optimum of all rows, and the likelier end counts: from
@@ -89,13 +98,15 @@ def predict_folds(kernel: Kernel, data: Observations, fold: NDArray[np.intp], ho
     ----------
     fold : (n,) array of int
         Two different ones at least.
+    elsewhere : tuple of (n, D) arrays
+        Further rows, of the same folds, to be predicted.
     """
     n = len(data)
     is_neutral = n <= NEUTRAL_ROWS
     most = min(ITERATIONS if is_neutral else MORE_ITERATIONS, how.max_iter)
     search = Search(most, TOLERANCE, np.random.default_rng(0))
     starts = [how.start, how.optimum] if is_neutral else [how.optimum]
-    mean, latent, at_optimum = np.empty((3, n, data.n_outputs))
+    mean, latent, at_optimum, *others = np.empty((3 + len(elsewhere), n, data.n_outputs))
     with single_blas_thread:
         for number in np.unique(fold):
             inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
@@ -105,9 +116,11 @@ def predict_folds(kernel: Kernel, data: Observations, fold: NDArray[np.intp], ho
             posterior = objective.posterior(_likeliest(objective, starts, how, search))
             expected, latent[outside] = gp_posterior.predict(posterior, data.rows[outside])
             mean[outside] = offset + expected
+            for other, rows_there in zip(others, elsewhere, strict=True):
+                other[outside] = offset + gp_posterior.predict_mean(posterior, rows_there[outside])
             posterior = objective.posterior(how.optimum)
             at_optimum[outside] = offset + gp_posterior.predict_mean(posterior, data.rows[outside])
-    return FoldPredictions(mean, latent, at_optimum)
+    return FoldPredictions(mean, latent, at_optimum, tuple(others))
 
 
 def _likeliest(objective: ExactObjective, starts: list[Array], how: FoldSearch, search: Search) -> Array:

@@ -15,14 +15,15 @@ error of row i where its fold is left out, and l_i that where only the row is, e
 
 where folds are a fifth of the rows; a tenth of few rows is left as it is.
 
-Residuals of clones may have more in them than those of the model that predicts, which has other rows behind it. With
-the residuals of the model itself in place of r, some of which it may have fitted, c is smaller; with those that it
-would have if it erred as its clones do, it is c'. Where c is clearly smaller than c', corrections are multiplied by
-c/c'.
+Residuals of clones may have more in them than those of the model that predicts, which has other rows behind it. Let c
+be as above with the predictions of the model itself, some of whose rows it may have fitted, in place of those of its
+clones, and c' with those that it would make if it erred as they do. Where c is clearly smaller than c', corrections are
+multiplied by c/c'.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -77,7 +78,7 @@ def guarded_errors(
     *,
     shrinks: bool,
     own_folds: bool,
-    of_model: tuple[Array, Array] | None = None,
+    of_model: tuple[Array, ...] | None = None,
 ) -> Guarded:
     """Guard the corrections of a GP.
 
@@ -103,9 +104,10 @@ def guarded_errors(
     total = constant + targets
     expected = targets - left_out[0] if by_fold is None else by_fold.mean
     correction = supported_shares(total, constant + expected, weight) if shrinks else np.ones(targets.shape[1])
-    if of_model is not None:
-        columns = zip(*(values.T for values in (*of_model, constant + expected)), strict=True)
-        correction = correction * [shared_with_clones(own, alike, mean, weight) for own, alike, mean in columns]
+    if of_model is not None and by_fold is not None:
+        means = [constant + mean for mean in by_fold.elsewhere]
+        columns = zip(*(values.T for values in (*of_model, *means)), strict=True)
+        correction = correction * [shared_with_clones(column[0::2], column[1::2], weight) for column in columns]
     alone = shrunk(*left_out, correction, total)
     if by_fold is None:
         return Guarded(correction, *alone)
@@ -163,14 +165,25 @@ def supported_share(residual: Array, mean: Array, weight: Array) -> float:
     return 1.0 if share > WHOLE else max(share, 0.0)
 
 
-def shared_with_clones(own: Array, like_clones: Array, mean: Array, weight: Array) -> float:
-    """c/c' of the top of this module, from residuals and corrections (n,); 1 where it is not clearly less."""
-    information = float(weight @ mean**2)
-    if information == 0.0:
-        return 1.0
-    c, expected = (float(weight @ (residual * mean)) / information for residual in (own, like_clones))
-    scatter = own - like_clones - (c - expected) * mean
-    error = float(np.sqrt(np.sum((weight * mean * scatter) ** 2))) / information
-    if expected < LEAST_EXPECTED or expected - c < STANDARD_ERRORS * error:
+def shared_with_clones(own: Sequence[Array], like_clones: Sequence[Array], weight: Array) -> float:
+    """c/c' of the top of this module, 1 where it is not clearly less.
+
+    Parameters
+    ----------
+    own, like_clones : (residual, mean), each (n,)
+        Residuals of both kinds of predictions, and corrections of them.
+    weight : (n,) array
+    """
+    (c, error), (expected, its_error) = (_slope(residual, mean, weight) for residual, mean in (own, like_clones))
+    if expected < LEAST_EXPECTED or expected - c < STANDARD_ERRORS * np.hypot(error, its_error):
         return 1.0
     return max(c / expected, 0.0)
+
+
+def _slope(residual: Array, mean: Array, weight: Array) -> tuple[float, float]:
+    """c, and its standard error."""
+    information = float(weight @ mean**2)
+    if information == 0.0:
+        return 0.0, np.inf
+    slope = float(weight @ (residual * mean)) / information
+    return slope, float(np.sqrt(np.sum((weight * mean * (residual - slope * mean)) ** 2))) / information

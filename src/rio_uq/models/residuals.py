@@ -44,6 +44,9 @@ FEWEST_TO_JUDGE, FEWEST_FOLDS, N_HALVINGS = 20, 4, 2
 """Rows and folds that clones are judged by: with fewer rows, out-of-fold predictions are taken without asking. To both
 halves of so many random halvings there are clones, too."""
 
+EVEN = 0.75
+"""Clones are averaged if none is fitted to fewer rows than this share of what another one is."""
+
 CLONES_WORSE = 1.5
 """Out-of-fold residuals in units of the model's own above which clones of seen rows are suspiciously bad."""
 
@@ -315,7 +318,8 @@ class _Chooser:
         self._tell([len(train) for train, _ in folds])
         out = out_of_fold(self.model, X, rows.y, rows.weight, self._counted(folds), rows.fit_params)
         choice = ResidualChoice("out-of-fold", verdict, reason, len(folds))
-        with_model = self._with_model(out.prediction, out.models, choice)
+        sizes = [len(train) for train, _ in folds]
+        with_model = self._with_model(out.prediction, out.models, choice, is_even=min(sizes) >= EVEN * max(sizes))
         if isinstance(self.cv, int | np.integer):
             return with_model
         fold = np.zeros(len(rows.y), dtype=np.intp)
@@ -378,8 +382,11 @@ class _Chooser:
         groups = changes.get("groups", self.rows.groups)
         return make_folds(cv, X, self.rows.y, self.rows.features, groups, self.rows.weight, self.rng)
 
-    def _with_model(self, prediction: Array, clones: list[Any], choice: ResidualChoice) -> Chosen:
-        if self.combine == "average" or (self.combine == "auto" and needs_fit(self.model)):
+    def _with_model(
+        self, prediction: Array, clones: list[Any], choice: ResidualChoice, *, is_even: bool = True
+    ) -> Chosen:
+        """Clones of folds of much different sizes, as those of a time series, are not worth averaging."""
+        if self.combine == "average" or (self.combine == "auto" and needs_fit(self.model) and is_even):
             return Chosen(FoldAverage(clones), prediction, choice)
         choice = replace(choice, n_fits=choice.n_fits + needs_fit(self.model))
         return Chosen(self._fitted(), prediction, choice)

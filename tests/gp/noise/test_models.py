@@ -6,7 +6,7 @@ import pytest
 from rio_uq.gp.inference import exact
 from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.noise import NOISES, learn_noise
-from rio_uq.gp.noise.constant import Constant
+from rio_uq.gp.noise.constant import Constant, noise_of_unseen_rows
 from rio_uq.gp.noise.varying import Varying
 from rio_uq.gp.observations import Observations
 
@@ -89,3 +89,10 @@ def test_each_output_has_noise_of_its_own(rng):
     first, second = noise.variance(rows, posterior.noise_variance).T
     assert np.corrcoef(np.log(first), rows[:, 0])[0, 1] > 0.9
     assert np.ptp(second) == 0.0
+
+
+def test_rows_without_residuals_do_not_make_those_of_others_small(rng):
+    held_out = np.arange(200) >= 160
+    residual = np.where(held_out, 1.0, 0.0)[:, None] * rng.normal(size=(200, 1))
+    _, unseen = noise_of_unseen_rows(residual, np.full((200, 1), 1e-3), np.ones(200), held_out)
+    assert unseen == pytest.approx(1.0, rel=0.5)

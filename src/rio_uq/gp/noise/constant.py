@@ -15,6 +15,9 @@ from rio_uq.gp.posterior import Posterior
 RATIO_DEVIATION = 1.0
 """Standard deviation of the prior on the logarithm of a ratio of two noise variances."""
 
+LEAST_SEEN = 1e-6
+"""Noise variance of rows that were seen, in units of that of all: a model may have no residuals there at all."""
+
 
 @dataclass(frozen=True)
 class Constant:
@@ -72,7 +75,8 @@ def likeliest_variance(residual: Array, latent: Array, weight: Array, *, near: f
 def noise_of_unseen_rows(residual: Array, latent: Array, weight: Array, held_out: Mask) -> tuple[float, float]:
     """Noise variances of the rows that a model was trained on, and of held-out rows.
 
-    A model fits the noise of its training rows in part, so that their residuals are smaller than those of new rows.
+    A model fits the noise of its training rows in part, so that their residuals are smaller than those of new rows, and
+    by any factor if it has memorised them. That they are larger is less plausible, and few rows do not show it.
 
     Parameters
     ----------
@@ -87,9 +91,10 @@ def noise_of_unseen_rows(residual: Array, latent: Array, weight: Array, held_out
         In the same units.
     """
 
-    def variance(rows: Mask, near: float) -> float:
+    def variance(rows: Mask, near: float | None) -> float:
         weights = np.repeat(weight[rows], residual.shape[1])
         return likeliest_variance(residual[rows].ravel(), latent[rows].ravel(), weights, near=near)
 
-    seen = variance(~held_out, 1.0)
-    return seen, variance(held_out, seen)
+    seen = max(variance(~held_out, 1.0), LEAST_SEEN)
+    alone = variance(held_out, None)
+    return seen, alone if alone > seen else variance(held_out, seen)
