@@ -45,7 +45,7 @@ FEWEST_TO_JUDGE, FEWEST_FOLDS, N_HALVINGS = 20, 4, 2
 halves of so many random halvings there are clones, too."""
 
 EVEN = 0.75
-"""Clones are averaged if none is fitted to fewer rows than this share of what another one is."""
+"""Clones are averaged if the weight of rows that one is fitted to is no less than this share of that of another."""
 
 CLONES_WORSE = 1.5
 """Out-of-fold residuals in units of the model's own above which clones of seen rows are suspiciously bad."""
@@ -318,10 +318,11 @@ class _Chooser:
         self._tell([len(train) for train, _ in folds])
         out = out_of_fold(self.model, X, rows.y, rows.weight, self._counted(folds), rows.fit_params)
         choice = ResidualChoice("out-of-fold", verdict, reason, len(folds))
-        sizes = [len(train) for train, _ in folds]
-        with_model = self._with_model(out.prediction, out.models, choice, is_even=min(sizes) >= EVEN * max(sizes))
         if isinstance(self.cv, int | np.integer):
-            return with_model
+            return self._with_model(out.prediction, out.models, choice)
+        weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
+        sizes = [float(weight[train].sum()) for train, _ in folds]
+        with_model = self._with_model(out.prediction, out.models, choice, is_even=min(sizes) >= EVEN * max(sizes))
         fold = np.zeros(len(rows.y), dtype=np.intp)
         for number, (_, test) in enumerate(folds):
             fold[test] = number
