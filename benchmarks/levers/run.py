@@ -18,8 +18,8 @@ from benchmarks.levers.data import Data, training_arguments
 from benchmarks.levers.trainers import FEW, Float32First, Growing, NaturalScaling, SecondOrder
 from lab.json_lines import read_rows, write_rows
 from lab.options import numbers
+from rio_uq.gp import fit as gp_fit
 from rio_uq.gp import inducing, training
-from rio_uq.gp import residual as residual_gp
 from rio_uq.gp.backend.threads import single_blas_thread
 from rio_uq.gp.backend.walking import block_rows_for
 from rio_uq.gp.inference import collapsed as sparse
@@ -57,7 +57,7 @@ STAGES = {
     "choosing inducing points": [(inducing, "choose"), (inducing, "enough")],
     "evaluations on all rows": [(SparseObjective, "__call__"), (ExactObjective, "__call__")],
     "posterior": [(SparseObjective, "posterior"), (ExactObjective, "posterior")],
-    "noise": [(Posterior, "leave_one_out"), (residual_gp, "learn_noise")],
+    "noise": [(Posterior, "leave_one_out"), (gp_fit, "learn_noise")],
 }
 
 
