@@ -17,21 +17,22 @@ from rio_uq._base.array import Array
 from rio_uq.gp import posterior as gp_posterior
 from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
 from rio_uq.gp.backend.threads import single_blas_thread
+from rio_uq.gp.few_rows import FEW_ROWS, search_on_few_rows
 from rio_uq.gp.inference.exact import ExactObjective
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.optimize import Search
 from rio_uq.gp.priors import Prior
 
-N_FOLDS, FEW_ROWS, MORE_FOLDS = 5, 200, 10
+N_FOLDS, MOST_IN_TENTHS, MORE_FOLDS = 5, 200, 10
 """Folds, and of few rows more folds, for four fifths of them are clearly less than all."""
 
 NEUTRAL_ROWS = 1000
-"""Up to this many rows folds are trained from the start that has won; above, from the optimum of all rows on, which
-so few parameters can hardly have fitted to a fifth of so many rows."""
+"""Up to this many rows folds are trained from the start that has won, too; above, from the optimum of all rows alone,
+which so few parameters can hardly have fitted to a fifth of so many rows."""
 
-ITERATIONS, MORE_ITERATIONS = 25, 4
-"""Of both kinds."""
+ITERATIONS, LAST_ITERATIONS = 25, 5
+"""From a start, and from where a search on few rows, or on all rows, has ended."""
 
 TOLERANCE = 1e-4
 
@@ -77,7 +78,7 @@ class FoldSearch(NamedTuple):
 
 def random_folds(n_rows: int) -> NDArray[np.intp]:
     """The fold of each row, (n,), always the same ones."""
-    n_folds = min(MORE_FOLDS if n_rows <= FEW_ROWS else N_FOLDS, n_rows)
+    n_folds = min(MORE_FOLDS if n_rows <= MOST_IN_TENTHS else N_FOLDS, n_rows)
     return np.random.default_rng(0).permutation(n_rows) % n_folds
 
 
@@ -102,10 +103,6 @@ def predict_folds(
         Further rows, of the same folds, to be predicted.
     """
     n = len(data)
-    is_neutral = n <= NEUTRAL_ROWS
-    most = min(ITERATIONS if is_neutral else MORE_ITERATIONS, how.max_iter)
-    search = Search(most, TOLERANCE, np.random.default_rng(0))
-    starts = [how.start, how.optimum] if is_neutral else [how.optimum]
     mean, latent, at_optimum, *others = np.empty((3 + len(elsewhere), n, data.n_outputs))
     with single_blas_thread:
         for number in np.unique(fold):
@@ -113,7 +110,7 @@ def predict_folds(
             rows = data.subset(inside)
             offset = np.average(rows.targets, axis=0, weights=rows.weight)
             objective = ExactObjective(kernel, replace(rows, targets=rows.targets - offset))
-            posterior = objective.posterior(_likeliest(objective, starts, how, search))
+            posterior = objective.posterior(_likeliest(objective, how))
             expected, latent[outside] = gp_posterior.predict(posterior, data.rows[outside])
             mean[outside] = offset + expected
             for other, rows_there in zip(others, elsewhere, strict=True):
@@ -123,10 +120,14 @@ def predict_folds(
     return FoldPredictions(mean, latent, at_optimum, tuple(others))
 
 
-def _likeliest(objective: ExactObjective, starts: list[Array], how: FoldSearch, search: Search) -> Array:
+def _likeliest(objective: ExactObjective, how: FoldSearch) -> Array:
     """The likeliest of the ends of searches; the optimum of all rows if there is none."""
+    kernel, data = objective.kernel, objective.data
+    first = Search(min(ITERATIONS, how.max_iter), TOLERANCE, np.random.default_rng(0))
+    search = first if len(data) <= FEW_ROWS else replace(first, max_iter=min(LAST_ITERATIONS, how.max_iter))
     ends = []
-    for start in starts:
+    for start in (how.start, how.optimum) if len(data) <= NEUTRAL_ROWS else (how.optimum,):
         with suppress(NotPositiveDefiniteError):  # a start that cannot be gone from
-            ends.append(objective.maximize(start, how.bounds, how.prior, search))
+            x = start if start is how.optimum else search_on_few_rows(kernel, data, start, how.bounds, how.prior, first)
+            ends.append(objective.maximize(x, how.bounds, how.prior, search))
     return max(ends, key=lambda end: end.value).x if ends else how.optimum

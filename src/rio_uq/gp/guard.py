@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rio_uq._base.array import Array
-from rio_uq.gp.folds import FEW_ROWS, FoldPredictions
+from rio_uq.gp.folds import MOST_IN_TENTHS, FoldPredictions
 
 FEWEST_ROWS = 4
 STANDARD_ERRORS, MORE_OF_FEW_ROWS = 2.0, 10.0
@@ -114,7 +114,7 @@ def guarded_errors(
     residual, latent = shrunk(targets - by_fold.mean, by_fold.latent, correction, total)
     if own_folds:
         return Guarded(correction, residual, latent)
-    if len(targets) > FEW_ROWS:
+    if len(targets) > MOST_IN_TENTHS:
         at_optimum, _ = shrunk(targets - by_fold.mean_at_optimum, by_fold.latent, correction, total)
         residual = gain_of_all_rows(alone[0], at_optimum, weight) * residual
     return Guarded(correction, residual, alone[1])

@@ -15,6 +15,7 @@ from rio_uq._base.array import Array
 from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
 from rio_uq.gp.backend.threads import single_blas_thread
 from rio_uq.gp.backend.walking import in_parallel
+from rio_uq.gp.few_rows import FEW_ROWS, search_on_few_rows
 from rio_uq.gp.inference import INFERENCES, inference_for
 from rio_uq.gp.inference.contract import Objective
 from rio_uq.gp.kernels.io import Kernel
@@ -143,20 +144,27 @@ class _Trainer:
 
         objectives = [objective_at(start) for start in starts]
 
+        is_exact = len(data) <= EXACT_EXPLORING
+
         def walk_from(i: int) -> Optimum:
             label = f"start {i + 1} on {len(data)} rows"
             max_iter = min(EXPLORING_ITERATIONS, self.settings.max_iter)
+            x = starts[i]
             try:
-                return self._maximize(objectives[i], starts[i], max_iter, SUBSET_TOLERANCE, label)
+                if is_exact and len(data) > FEW_ROWS:
+                    first = Search(max_iter, SUBSET_TOLERANCE, np.random.default_rng(0))
+                    x = search_on_few_rows(self.kernel, data, x, self.bounds, self.prior, first)
+                    max_iter = min(COMPARING_ITERATIONS, max_iter)
+                return self._maximize(objectives[i], x, max_iter, SUBSET_TOLERANCE, label)
             except NotPositiveDefiniteError as error:  # one of the others may do
                 return Optimum(starts[i], -np.inf, 0, False, str(error))
 
         # The exact GP works on one thread, so the starts can share the others. Two bars at once could not be read.
-        can_share = len(data) <= EXACT_EXPLORING and not self.settings.verbose
+        can_share = is_exact and not self.settings.verbose
         optima = in_parallel(walk_from, range(len(starts)), data.n_jobs if can_share else 1)
         winner = max(range(len(starts)), key=lambda i: optima[i].value)
         best = optima[winner]
-        if is_subset and not best.converged and len(data) > EXACT_EXPLORING:
+        if is_subset and not best.converged and not is_exact:
             label = f"best start on {len(data)} rows"
             best = self._maximize(objective_at(best.x), best.x, self.settings.max_iter, SUBSET_TOLERANCE, label)
         return best.x, starts[winner]
