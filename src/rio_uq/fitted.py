@@ -27,6 +27,7 @@ from rio_uq.calibration.scores import normal_nodes
 from rio_uq.calibration.shape import Shape
 from rio_uq.features.extractors import Extractor, feature_names
 from rio_uq.gp.residual import ResidualGP
+from rio_uq.gp.without_model import ModelChoice
 from rio_uq.metrics import row_scores
 from rio_uq.models import base as base_model
 from rio_uq.models.residuals import ResidualChoice
@@ -135,6 +136,8 @@ class Fitted:
         How scores of left-out rows are distributed; None for a normal distribution by choice.
     scale_choice : ScaleChoice or None
         The scale of each output, and why; None for outcomes as they are.
+    model_choice : ModelChoice or None
+        Whether predictions use the model, and why; None where that was no question.
     """
 
     model: Any
@@ -151,6 +154,7 @@ class Fitted:
     loo: LeaveOneOut | None = None
     shape: Shape | None = None
     scale_choice: ScaleChoice | None = None
+    model_choice: ModelChoice | None = None
 
     @cached_property
     def scales(self) -> OutcomeScales:

@@ -25,10 +25,13 @@ from rio_uq.fitted import Fitted, LeaveOneOut, model_predictions
 from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.gp.copies import unit_of_all_rows
 from rio_uq.gp.fit import KernelChoice, TrainedGP, fit_residual_gp
+from rio_uq.gp.inference import inference_for
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.problem import Problem
+from rio_uq.gp.residual import ResidualGP
 from rio_uq.gp.settings import Settings
+from rio_uq.gp.without_model import ModelChoice, choose_model
 from rio_uq.models import base as base_model
 from rio_uq.models.residuals import TrainingRows, choose_residuals, without_copies_of_seen_rows
 from rio_uq.options import OptionError, Options, training_settings
@@ -154,7 +157,7 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         options = replace(options, scale="identity")  # a sample does not show the range of all outcomes
     scale_choice = choose_scale(problem, options, train.quickly, rng)
     scales = OutcomeScales(scale_choice.scales)
-    gp, left_out = train(on_scale(problem, scales), keeps_constant=scales.is_another)
+    gp, left_out, model_choice = _with_or_without_model(problem, scales, train)
     if residuals.choice.kind == "in-sample" and residuals.choice.rows == "fitted here":
         # Residuals of a model that was fitted to two or three rows are those of a curve through these points; of one
         # row nothing is known but its size.
@@ -172,6 +175,7 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         residuals=residuals.choice,
         shape=shape_on_scale(left_out, options, scales),
         scale_choice=scale_choice,
+        model_choice=model_choice,
     )
     counts = _counts(used, n_rows, weight, unseen)
     return replace(fitted, loo=_leave_one_out(left_out, fitted, problem.targets, used, counts))
@@ -187,6 +191,19 @@ class _Trainer:
     def __call__(self, problem: Problem, *, keeps_constant: bool) -> TrainedGP:
         settings = training_settings(self.options, problem.features.shape[1], problem.y_pred.shape[1])
         return self._fit(problem, settings, self.options.training.starts, self.options.training.guard, keeps_constant)
+
+    def may_do_without_model(self, n_rows: int) -> bool:
+        """Whether it is worth a second GP: not where a user has chosen a part of the method, nor where rows are so many
+        that none are left out by folds.
+        """
+        options, training = self.options, self.options.training
+        is_default = options.is_residual and options.kernel == "io" and training.starts == "auto" and training.guard
+        return is_default and inference_for(Settings(options.inference), n_rows).trains_folds
+
+    def without_model(self, problem: Problem) -> TrainedGP:
+        """A plain GP on outcomes."""
+        plain = replace(self, options=replace(self.options, target="outcome", kernel="input"))
+        return plain(problem, keeps_constant=False)
 
     def quickly(self, problem: Problem, max_iter: int) -> TrainedGP:
         """Well enough to compare problems: exactly, from one start, with few iterations."""
@@ -212,6 +229,21 @@ class _Trainer:
             walk_options=_walk_options(options),
             rng=self.rng,
         )
+
+
+def _with_or_without_model(
+    problem: Problem, scales: OutcomeScales, train: _Trainer
+) -> tuple[ResidualGP, LeftOut, ModelChoice | None]:
+    """The GP that predicts left-out rows better: that on residuals, or a plain one that does without the model; and
+    what was compared, if it was.
+    """
+    trained = train(on_scale(problem, scales), keeps_constant=scales.is_another)
+    if not train.may_do_without_model(len(problem.features)):
+        return *trained, None
+    plain = replace(problem, is_residual=False, held_out=None, own=None, like_clones=None)
+    without_model = train.without_model(on_scale(plain, scales))
+    choice = choose_model(trained.left_out, without_model.left_out)
+    return *(trained if choice.uses_model else without_model), choice
 
 
 def _leave_one_out(

@@ -29,6 +29,7 @@ from rio_uq.calibration.shift import relative_weight
 from rio_uq.features.extractors import Transformed, is_plain
 from rio_uq.fitted import Decomposition, ErrorBars, Fitted, Inputs, LeaveOneOut
 from rio_uq.gp.backend.threads import effective_jobs
+from rio_uq.gp.without_model import ModelChoice
 from rio_uq.models import base as base_model
 from rio_uq.models.residuals import ResidualChoice
 from rio_uq.options import Options, Training, paper_parameters
@@ -152,6 +153,11 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     correction_ : float or (q,) array
         The share of the GP's correction that predictions get, between 0 and 1: as much as left-out rows support. 1 in
         most fits, and 0 where residuals are nothing but noise.
+    model_choice_ : ModelChoice or None
+        Whether predictions use the model, with ``error`` and ``error_without_model``: root mean squared errors of
+        left-out rows by RIO and by a plain GP on outcomes, which takes over where it is clearly better. None where they
+        were not compared: in sparse inference, and where ``target``, ``kernel`` or ``training`` ask for a part of the
+        method.
     hyperparameters_ : dict
         Variances and lengthscales of each part of the kernel, in the units of the data.
     noise_variance_ : float or (q,) array
@@ -1121,6 +1127,10 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     def scale_(self) -> ScaleChoice:
         fitted = self._learnt("scale_")
         return fitted.scale_choice or ScaleChoice.of_outcomes_as_they_are(fitted.n_outputs)
+
+    @property
+    def model_choice_(self) -> ModelChoice | None:
+        return self._learnt("model_choice_").model_choice
 
     @property
     def metadata_(self) -> Mapping[str, Any]:

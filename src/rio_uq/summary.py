@@ -16,6 +16,7 @@ from rio_uq.calibration.calibration import Calibration
 from rio_uq.calibration.shape import Shape
 from rio_uq.fitted import Fitted, Inputs
 from rio_uq.gp.residual import ResidualGP
+from rio_uq.gp.without_model import ModelChoice
 from rio_uq.models.residuals import ResidualChoice
 from rio_uq.rows.kept import KeptRows
 from rio_uq.scales.choice import ScaleChoice
@@ -155,6 +156,8 @@ class Summary:
         What `RIORegressor.calibrate` has learnt.
     scale : ScaleChoice or None
         The scale that residuals were taken on, which shares, noise, trust and features are about.
+    model_choice : ModelChoice or None
+        Whether predictions use the model, and errors of left-out rows with and without it.
     """
 
     n_rows: int
@@ -178,6 +181,7 @@ class Summary:
     shape: Shape | None = None
     calibration: Calibration | None = None
     scale: ScaleChoice | None = None
+    model_choice: ModelChoice | None = None
 
     def __repr__(self) -> str:
         return str(self)
@@ -200,9 +204,20 @@ class Summary:
         return [
             *([] if self.residuals is None else [f"Residuals: {self.residuals}."]),
             *([] if self.scale is None else [self.scale.in_words(output)]),
+            *self._words_on_model(output),
             *self._words_on_correction(output),
             *self._words_on_error_bars(),
         ]
+
+    def _words_on_model(self, output: int) -> list[str]:
+        choice = self.model_choice
+        if choice is None:
+            return []
+        error, without = (_number(errors[output]) for errors in (choice.error, choice.error_without_model))
+        beside = f"root mean squared errors of left-out rows are {error} with the model and {without} without it"
+        if choice.uses_model:
+            return [f"Beside a GP without the model: {beside}."]
+        return [f"Predictions do without the model: {beside}."]
 
     def _words_on_correction(self, output: int) -> list[str]:
         return _words_on_correction(float(_of(self.correction, output)), has_constant=self._is_on_another_scale(output))
@@ -222,9 +237,16 @@ class Summary:
                 f"  {name:<12}{percent(share, 1):>7}  {words}"
                 for (name, words), share in zip(meanings, shares, strict=True)
             ),
-            _words_on_trust(_of(self.trust, output), _of(self.trust_std, output)),
+            *self._words_on_model(output),
+            *self._words_on_trust(output),
             *self._words_on_correction(output),
         ]
+
+    def _words_on_trust(self, output: int) -> list[str]:
+        """Nothing where predictions do without the model."""
+        if self.model_choice is not None and not self.model_choice.uses_model:
+            return []
+        return [_words_on_trust(_of(self.trust, output), _of(self.trust_std, output))]
 
     def _words_on_bands(self, output: int) -> list[str]:
         bias, size = float(_of(self.bias, output)), float(_of(self.correction_size, output))
@@ -401,6 +423,7 @@ def summarize(fitted: Fitted, rows: KeptRows, n_jobs: int) -> Summary:
         shape=fitted.shape,
         calibration=fitted.calibration,
         scale=fitted.scale_choice if fitted.has_scale_to_explain else None,
+        model_choice=fitted.model_choice,
     )
 
 

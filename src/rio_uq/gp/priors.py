@@ -22,7 +22,7 @@ from rio_uq.gp.starts import Scales
 LENGTHSCALE_DEVIATION, NOISE_DEVIATION, NOISE_SHARE = 1.0, 1.0, 0.3
 """Standard deviations on the logarithms, and the noise that is expected as a share of the targets."""
 
-RATE = 1.0
+RATE = 2.0
 """λ."""
 
 

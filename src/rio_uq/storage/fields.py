@@ -112,6 +112,13 @@ class Fields:
             self.fail("has to be a finite number", key)
         return float(value)
 
+    def numbers(self, key: str, size: int) -> list[float]:
+        values = self.items(key)
+        is_number = [isinstance(value, int | float) and not isinstance(value, bool) for value in values]
+        if len(values) != size or not all(is_number) or not all(map(_is_finite, values)):
+            self.fail(f"has to be a list of {size} finite numbers", key)
+        return [float(value) for value in values]
+
     def positive(self, key: str, *, or_zero: bool = False) -> float:
         value = self.number(key)
         if value < 0.0 or (value == 0.0 and not or_zero):

@@ -17,6 +17,7 @@ from rio_uq._base.warnings import warn_user
 from rio_uq.features.extractors import Extractor, Transformed
 from rio_uq.features.table_encoder import TableEncoder
 from rio_uq.fitted import Fitted
+from rio_uq.gp.without_model import ModelChoice
 from rio_uq.models import base as base_model
 from rio_uq.models.files import KINDS, kind_of, open_model, read_model
 from rio_uq.models.identity import check_same_model, disagreement, predictions_for
@@ -160,6 +161,7 @@ def _write_fitted(fitted: Fitted, put: Put) -> dict[str, Any]:
         "features": write_extractor(fitted.extract),
         "n_fitted": int(fitted.kept.n_fitted),
         "residuals": None if fitted.residuals is None else _write_residuals(fitted.residuals),
+        **({} if fitted.model_choice is None else {"model_choice": _write_model_choice(fitted.model_choice)}),
     }
 
 
@@ -188,6 +190,9 @@ def _read_fitted(
     n_fitted = fields.count("n_fitted", n_kept)
     choice = None if format_version == 1 else fields.optional_child("residuals")
     residuals = None if choice is None else _read_residuals(choice)
+    model_choice = (
+        _read_model_choice(fields.child("model_choice"), n_outputs) if "model_choice" in fields.left else None
+    )
     fields.finish()
     _check_number_of_features(extract, n_features, arrays, is_given=features is not None)
     gp = read_gp(manifest.child("gp"), arrays, n_features, n_outputs, noise_choice)
@@ -208,6 +213,7 @@ def _read_fitted(
         calibration=None if calibration is None else read_calibration(calibration, arrays, n_outputs),
         shape=None if shape is None else read_shape(shape, n_outputs),
         scale_choice=None if scale is None else read_scale(scale, n_outputs, given.get("scale")),
+        model_choice=model_choice,
     )
 
 
@@ -223,6 +229,18 @@ def _read_residuals(fields: Fields) -> ResidualChoice:
     choice = ResidualChoice(kind, rows, reason, fields.count("n_fits"), evidence)
     fields.finish()
     return choice
+
+
+def _write_model_choice(choice: ModelChoice) -> dict[str, Any]:
+    errors = [[float(error) for error in errors] for errors in (choice.error, choice.error_without_model)]
+    return {"uses_model": choice.uses_model, "error": errors[0], "error_without_model": errors[1]}
+
+
+def _read_model_choice(fields: Fields, n_outputs: int) -> ModelChoice:
+    uses_model = fields.flag("uses_model")
+    errors = fields.numbers("error", n_outputs), fields.numbers("error_without_model", n_outputs)
+    fields.finish()
+    return ModelChoice(uses_model, *map(np.array, errors))
 
 
 def _check_number_of_features(extract: Extractor | None, n_features: int, arrays: Arrays, *, is_given: bool) -> None:

@@ -1,0 +1,73 @@
+"""Whether predictions do better without the model: the GP on residuals beside a plain GP on outcomes.
+
+The kernel of the GP on residuals can take the model's output back, so that its likelihood decides between believing in
+the model and not. It decides by the residuals that it is given, though: rows that the model has memorised speak for it,
+and out-of-fold predictions have errors that follow no kernel. So both GPs have to predict left-out rows. With errors
+e_i and standard deviations s_i of the one, f_i and t_i of the other, the plain GP takes over where both
+
+    Σ w_i (e_i² − f_i²)      is more than two of its standard errors,
+    Σ w_i (½ e_i²/s_i² + log s_i − ½ f_i²/t_i² − log t_i)      is more than zero:
+
+it has to predict clearly better, and to know as well how well.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rio_uq._base.array import Array
+from rio_uq.gp.left_out import LeftOut
+
+FEWEST_ROWS = 20
+"""Fewer rows do not tell."""
+
+STANDARD_ERRORS = 2.0
+
+LARGEST_SQUARE = 25.0
+"""Squared errors count for at most so many times their mean, so that a few outliers do not decide."""
+
+
+class ModelChoice(NamedTuple):
+    """Whether predictions use the model, and why.
+
+    Attributes
+    ----------
+    uses_model : bool
+    error, error_without_model : (q,) arrays
+        Root mean squared errors of left-out rows by the GP on residuals and by the plain GP, on the scale of outcomes.
+    """
+
+    uses_model: bool
+    error: Array
+    error_without_model: Array
+
+
+def choose_model(with_model: LeftOut, without_model: LeftOut) -> ModelChoice:
+    """Choose by left-out rows, those that count where the model is used."""
+    weight = with_model.of_rows(with_model.weight)
+    counted = weight > 0.0
+    weight = weight[counted]
+    (error, std), (other_error, other_std) = (
+        tuple(left_out.of_rows(values)[counted] for values in (left_out.scores * left_out.std, left_out.std))
+        for left_out in (with_model, without_model)
+    )
+    sizes = tuple(np.sqrt(np.average(values**2, axis=0, weights=weight)) for values in (error, other_error))
+    if len(weight) < FEWEST_ROWS or not sizes[0].all():
+        return ModelChoice(True, *sizes)
+    gain = (_capped(error, sizes[0]) - _capped(other_error, sizes[0])).sum(axis=1)
+    density = (_loss(error, std) - _loss(other_error, other_std)).sum(axis=1)
+    mean = np.average(gain, weights=weight)
+    its_error = np.sqrt(np.sum((weight * (gain - mean)) ** 2)) / weight.sum()
+    is_better = mean > STANDARD_ERRORS * its_error and np.average(density, weights=weight) > 0.0
+    return ModelChoice(not is_better, *sizes)
+
+
+def _capped(error: Array, unit: Array) -> Array:
+    return np.minimum((error / unit) ** 2, LARGEST_SQUARE)
+
+
+def _loss(error: Array, std: Array) -> Array:
+    """Minus the log density, but for a constant, of errors that are capped as well."""
+    return 0.5 * np.minimum((error / std) ** 2, LARGEST_SQUARE) + np.log(std)

@@ -1,0 +1,49 @@
+"""The choice between the GP on residuals and a plain one, by left-out rows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rio_uq.gp.left_out import LeftOut
+from rio_uq.gp.without_model import choose_model
+
+
+def left_out(errors, std=1.0, weight=None):
+    errors = np.asarray(errors, dtype=float)
+    errors = errors[:, None] if errors.ndim == 1 else errors
+    spread = np.full_like(errors, std)
+    return LeftOut(errors, spread, errors / spread, np.ones(len(errors)) if weight is None else weight, None)
+
+
+def test_the_plain_gp_takes_over_where_it_is_clearly_better(rng):
+    errors = rng.normal(size=200)
+    choice = choose_model(left_out(errors), left_out(0.5 * errors, 0.5))
+    assert not choice.uses_model
+    assert choice.error[0] == pytest.approx(2.0 * choice.error_without_model[0])
+
+
+@pytest.mark.parametrize("factor", [0.99, 1.0, 2.0])
+def test_the_model_is_kept_where_the_plain_gp_is_not(factor, rng):
+    errors = rng.normal(size=200)
+    assert choose_model(left_out(errors), left_out(factor * rng.permutation(errors), factor)).uses_model
+
+
+def test_a_plain_gp_that_is_too_sure_of_itself_is_not_believed(rng):
+    errors = rng.normal(size=200)
+    assert choose_model(left_out(errors), left_out(0.8 * errors, 0.2)).uses_model
+
+
+def test_rows_that_the_model_has_seen_do_not_count(rng):
+    errors, seen = rng.normal(size=200), np.arange(200) < 100
+    with_model = left_out(np.where(seen, 0.01 * errors, errors), weight=np.where(seen, 0.0, 1.0))
+    assert not choose_model(with_model, left_out(0.5 * errors, 0.5)).uses_model
+    assert choose_model(replace(with_model, weight=np.ones(200)), left_out(0.9 * errors, 0.9)).uses_model
+
+
+def test_few_rows_or_one_outlier_do_not_decide(rng):
+    errors = rng.normal(size=200)
+    assert choose_model(left_out(errors[:10]), left_out(0.5 * errors[:10], 0.5)).uses_model
+    outlier = errors.copy()
+    outlier[0] = 100.0
+    assert choose_model(left_out(outlier), left_out(rng.normal(size=200))).uses_model
