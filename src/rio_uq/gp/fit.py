@@ -177,7 +177,7 @@ def fit_residual_gp(
         weight_unit=weight_unit,
         edges=Edges.of(rows[:, d:]) if problem.is_residual else None,
     )
-    response = noise_model.response(rows, data.targets)
+    response = noise_model.response(rows, data.targets, posterior)
     if response.precision is not None or not np.array_equal(response.targets, data.targets):
         weighed = replace(data, targets=response.targets, precision=response.precision)
         of_response = inference.posterior(kernel, theta, log_noise, inducing_points, weighed)
