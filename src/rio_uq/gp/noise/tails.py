@@ -28,6 +28,9 @@ FARTHEST = 5.0
 SKEW_EVIDENCE, LOG_RATIO = 4.0, (-1.5, 1.5)
 """Log likelihood that skew has to gain, and bounds of γ."""
 
+OUTLIER, STANDARD_ERRORS = 3.0, 1.0
+"""In comparisons errors count for at most so many scales, and a mean gain has to be more than so many of its errors."""
+
 CLEAR = 2.5
 """Standard errors that a mean has to be away from zero where there is no skew."""
 
@@ -157,10 +160,13 @@ def gain_of_skew(residual: Array, weight: Array) -> float:
 
 
 def predicts_better(first: Array, second: Array, weight: Array) -> bool:
-    """Whether the second of two left-out errors (n, q) of the same rows are smaller, outliers apart."""
+    """Whether the second of two left-out errors (n, q) of the same rows are clearly smaller, outliers apart: by the
+    mean of paired differences of squares, none larger than that of an outlier.
+    """
     tails = likeliest_tails(first, weight)
-    limit = 3.0 * np.sqrt(tails.variance)
-    losses = [(np.clip(np.abs(errors), 0.0, limit) ** 2 / tails.variance).sum(axis=1) for errors in (first, second)]
+    limit = OUTLIER * np.sqrt(tails.variance)
+    losses = [(np.minimum(np.abs(errors), limit) ** 2 / tails.variance).sum(axis=1) for errors in (first, second)]
     gain = losses[0] - losses[1]
-    mean = np.average(gain, weights=weight)
-    return bool(mean > 0.0)
+    mean = float(np.average(gain, weights=weight))
+    error = float(np.sqrt(np.sum((weight * (gain - mean)) ** 2))) / float(weight.sum())
+    return mean > STANDARD_ERRORS * error
