@@ -10,12 +10,13 @@ from rio_uq.calibration.normal import ScaledNormal
 from rio_uq.calibration.scores import crps_by_quantiles
 from rio_uq.calibration.shape import fit_shape
 from rio_uq.calibration.skewed import SkewedStudent
-from rio_uq.calibration.student import LEAST_PRIOR, N_BINS, Student
+from rio_uq.calibration.student import Student
 
 DEGREES = st.floats(2.05, 200.0)
 SCALES = st.floats(0.3, 3.0)
 HEIGHTS = st.lists(st.floats(0.5, 2.0), min_size=1, max_size=12).map(lambda values: np.array(values) / np.mean(values))
-STUDENTS = st.builds(Student, st.just(100), DEGREES, SCALES, HEIGHTS)
+UNEVEN = st.builds(Student.of, st.floats(1.0, 2.05), SCALES, st.just(np.array([-3.0, 40.0])))
+STUDENTS = st.builds(Student, st.just(100), DEGREES, SCALES, HEIGHTS) | UNEVEN
 SKEWED = st.builds(SkewedStudent, st.just(100), DEGREES, SCALES, SCALES)
 SHAPES = STUDENTS | SKEWED | st.builds(ScaledNormal, st.just(100), SCALES)
 P = np.concatenate([[1e-12, 1e-6, 1e-3], np.linspace(0.01, 0.99, 99), [0.999, 1.0 - 1e-6]])
@@ -105,14 +106,38 @@ def test_the_ranked_probability_score_is_the_integral_that_it_should_be():
             assert score == pytest.approx(integral, rel=2e-3)
 
 
-def test_the_histogram_is_halfway_between_that_of_the_data_and_a_flat_one(rng):
-    scores = rng.standard_normal(1000)
-    weight = np.ones(1000)
+def test_a_histogram_takes_evidence(rng):
     student = Student(1000, 8.0, 1.0)
-    shares = np.histogram(1.0 - student._tail(np.abs(scores)), bins=N_BINS, range=(0.0, 1.0))[0] / 1000
-    np.testing.assert_allclose(student.refined(scores, weight).heights, 0.5 * (N_BINS * shares + 1.0))
-    few = student.refined(scores[:1], weight[:1]).heights
-    assert few.max() == pytest.approx(N_BINS * (1.0 + LEAST_PRIOR / N_BINS) / (1.0 + LEAST_PRIOR))
+    own, evidence = student.refined(student.ppf(rng.uniform(size=1000)), np.ones(1000))
+    assert own is student
+    assert evidence == 0.0
+    bimodal = rng.choice([-1.0, 1.0], size=1000) + 0.2 * rng.standard_normal(1000)
+    refined, evidence = student.refined(bimodal, np.ones(1000))
+    assert evidence > 100.0
+    assert refined.total == pytest.approx(1.0)
+    for level in (0.5, 0.8, 0.95):
+        assert np.mean(np.abs(bimodal) < refined.ppf(np.array(0.5 + 0.5 * level))) == pytest.approx(level, abs=0.06)
+
+
+def test_bins_are_as_fine_as_scores_are_far(rng):
+    scores = np.where(np.arange(1000) < 200, 100.0, 1.0) * rng.standard_normal(1000)
+    shape = fit_shape(scores[:, None], np.ones(1000), "auto").scores[0]
+    new = np.where(np.arange(10_000) < 2000, 100.0, 1.0) * rng.standard_normal(10_000)
+    for level in (0.5, 0.68, 0.95):
+        assert np.mean(np.abs(new) < shape.ppf(np.array(0.5 + 0.5 * level))) == pytest.approx(level, abs=0.025)
+
+
+@pytest.mark.parametrize("degrees", [1.0, 1.5, 2.0])
+def test_tails_without_a_variance_are_those_of_scipy_as_far_as_the_scores_are(degrees):
+    reference = stats.t(degrees, scale=0.5)
+    scores = reference.ppf(np.linspace(0.0005, 0.9995, 1000))
+    shape = Student.of(degrees, 0.5, scores)
+    assert np.isfinite(shape.std)
+    assert shape.total == pytest.approx(1.0)
+    for probability in (0.75, 0.9, 0.99, 0.999):
+        quantile = shape.ppf(np.array(probability))
+        assert 1.0 - reference.cdf(quantile) == pytest.approx(1.0 - probability, rel=0.15)
+    assert Student.fit(scores, np.ones(1000)).ppf(np.array(0.99)) == pytest.approx(reference.ppf(0.99), rel=0.1)
 
 
 def test_parameters_are_found_again_and_weights_count_as_copies(rng):

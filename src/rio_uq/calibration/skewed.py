@@ -20,13 +20,13 @@ from scipy.special import gammaln, stdtr, stdtrit
 
 from rio_uq._base.array import Array
 from rio_uq.calibration.scores import crps_by_quantiles
-from rio_uq.calibration.student import LEAST_TAIL, LOG_EXCESS, LOG_SCALE, log_student, penalty
+from rio_uq.calibration.student import LEAST_TAIL, LOG_SCALE, log_student, penalty
 
 SKEW_DEVIATION = 0.5
 """Prior of γ in κ₊ = κ e^γ, κ₋ = κ e^−γ: normal around 0."""
 
-LOG_RATIO = (-1.5, 1.5)
-"""Bounds of γ."""
+LOG_EXCESS, LOG_RATIO = (-4.0, 7.0), (-1.5, 1.5)
+"""Bounds of log(ν − 2) and of γ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class SkewedStudent:
 
         def loss(x: Array) -> float:
             fit = cls(*parameters(x))
-            prior = penalty(x[0], np.log(fit.std)) + 0.5 * float(x[2] / SKEW_DEVIATION) ** 2
+            prior = penalty(np.log(fit.degrees), np.log(fit.std)) + 0.5 * float(x[2] / SKEW_DEVIATION) ** 2
             return prior - float(weight @ fit.logpdf(scores))
 
         bounds = [LOG_EXCESS, LOG_SCALE, LOG_RATIO]

@@ -28,7 +28,8 @@ def write_shape(shape: Shape) -> dict[str, Any]:
 def _write_density(score: Density) -> dict[str, Any]:
     plain: dict[str, Any] = {"kind": score.kind, "n_rows": int(score.n_rows)}
     if isinstance(score, Student):
-        return {**plain, "degrees": score.degrees, "scale": score.scale, "heights": score.heights.tolist()}
+        edges = {} if score.edges is None else {"edges": score.edges.tolist()}
+        return {**plain, "degrees": score.degrees, "scale": score.scale, "heights": score.heights.tolist(), **edges}
     if isinstance(score, NormalTails):
         return {**_write_density(score.inner), "tails": [score.lowest, score.highest]}
     if isinstance(score, SkewedStudent):
@@ -83,8 +84,18 @@ def _read_inner(fields: Fields) -> Density:
     if kind == SkewedStudent.kind:
         return SkewedStudent(n_rows, degrees, fields.positive("lower"), fields.positive("upper"))
     scale, heights = fields.positive("scale"), fields.items("heights")
-    is_histogram = 0 < len(heights) <= MOST_BINS and all(isinstance(height, float) for height in heights)
-    values = np.array(heights if is_histogram else [], dtype=float)
-    if not is_histogram or not (np.isfinite(values) & (values > 0.0)).all() or abs(values.mean() - 1.0) > 1e-6:
-        fields.fail("has to be a list of positive numbers whose mean is one", "heights")
-    return Student(n_rows, degrees, scale, values)
+    if not 0 < len(heights) <= MOST_BINS or not all(map(_is_number, heights)):
+        fields.fail(f"has to be a list of at most {MOST_BINS} positive numbers whose mean is one", "heights")
+    edges = _read_edges(fields, len(heights)) if "edges" in fields.left else None
+    student = Student(n_rows, degrees, scale, np.array(heights), edges)
+    if min(heights) <= 0.0 or abs(student.total - 1.0) > 1e-6:
+        fields.fail("has to be a list of positive numbers whose mean is one, weighted by the widths of bins", "heights")
+    return student
+
+
+def _read_edges(fields: Fields, n_bins: int) -> Array:
+    """In files of earlier versions bins are of equal width."""
+    edges = fields.items("edges")
+    if len(edges) != n_bins - 1 or not all(map(_is_number, edges)) or (np.diff([1.0, *edges, 0.0]) >= 0.0).any():
+        fields.fail(f"has to be a list of {n_bins - 1} numbers that descend between one and zero", "edges")
+    return np.array(edges)
