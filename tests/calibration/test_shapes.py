@@ -17,7 +17,18 @@ SCALES = st.floats(0.3, 3.0)
 HEIGHTS = st.lists(st.floats(0.5, 2.0), min_size=1, max_size=12).map(lambda values: np.array(values) / np.mean(values))
 UNEVEN = st.builds(Student.of, st.floats(1.0, 2.05), SCALES, st.just(np.array([-3.0, 40.0])))
 STUDENTS = st.builds(Student, st.just(100), DEGREES, SCALES, HEIGHTS) | UNEVEN
+EDGES = np.array([0.7, 0.3, 0.05])
+
+
+def refined_skewed(degrees, lower, upper, heights):
+    """With heights of the mean one."""
+    plain = SkewedStudent(100, degrees, lower, upper, np.array(heights), EDGES)
+    return SkewedStudent(100, degrees, lower, upper, plain.heights / plain.total, EDGES)
+
+
+TWO_SIDES = st.lists(st.lists(st.floats(0.5, 2.0), min_size=4, max_size=4), min_size=2, max_size=2)
 SKEWED = st.builds(SkewedStudent, st.just(100), DEGREES, SCALES, SCALES)
+SKEWED |= st.builds(refined_skewed, DEGREES, SCALES, SCALES, TWO_SIDES)
 SHAPES = STUDENTS | SKEWED | st.builds(ScaledNormal, st.just(100), SCALES)
 P = np.concatenate([[1e-12, 1e-6, 1e-3], np.linspace(0.01, 0.99, 99), [0.999, 1.0 - 1e-6]])
 
@@ -28,7 +39,7 @@ def moment(shape, power):
     q = np.exp(t)
     if shape.ppf(np.array(0.5)) == 0.0:  # symmetric
         return float(np.trapezoid((1.0 + (-1.0) ** power) * q * np.abs(shape.ppf(q)) ** power, t))
-    mirrored = SkewedStudent(9, shape.degrees, shape.upper, shape.lower)
+    mirrored = SkewedStudent(9, shape.degrees, shape.upper, shape.lower, shape.heights[::-1], shape.edges)
     return float(np.trapezoid(q * (shape.ppf(q) ** power + (-mirrored.ppf(q)) ** power), t))
 
 
@@ -53,10 +64,15 @@ def test_the_density_is_the_slope_of_the_distribution_function(shape):
     assert mass == pytest.approx(0.998, abs=1e-2)  # at a step a whole interval counts with one of two heights
 
 
-@given(DEGREES.filter(lambda degrees: degrees > 3.0), SCALES, SCALES, HEIGHTS)
+@given(DEGREES.filter(lambda degrees: degrees > 3.0), SCALES, SCALES, HEIGHTS, TWO_SIDES)
 @settings(max_examples=60, deadline=None)
-def test_the_mean_is_zero_and_the_standard_deviation_is_a_closed_form(degrees, lower, upper, heights):
-    for shape in (Student(9, degrees, lower, heights), SkewedStudent(9, degrees, lower, upper), ScaledNormal(9, lower)):
+def test_the_mean_is_zero_and_the_standard_deviation_is_a_closed_form(degrees, lower, upper, heights, sides):
+    for shape in (
+        Student(9, degrees, lower, heights),
+        SkewedStudent(9, degrees, lower, upper),
+        refined_skewed(degrees, lower, upper, sides),
+        ScaledNormal(9, lower),
+    ):
         assert moment(shape, 1) == pytest.approx(0.0, abs=1e-4)
         assert np.sqrt(moment(shape, 2)) == pytest.approx(shape.std, rel=1e-3)
 
@@ -117,6 +133,22 @@ def test_a_histogram_takes_evidence(rng):
     assert refined.total == pytest.approx(1.0)
     for level in (0.5, 0.8, 0.95):
         assert np.mean(np.abs(bimodal) < refined.ppf(np.array(0.5 + 0.5 * level))) == pytest.approx(level, abs=0.06)
+
+
+def test_a_skewed_histogram_takes_evidence(rng):
+    plain = SkewedStudent(2000, 8.0, 0.7, 1.3)
+    own, evidence = plain.refined(plain.ppf(rng.uniform(size=2000)), np.ones(2000))
+    assert own is plain
+    assert evidence == 0.0
+    zeros = np.where(
+        rng.uniform(size=2000) < 0.9, -0.3 + 0.05 * rng.normal(size=2000), 3.0 * rng.exponential(size=2000)
+    )
+    zeros = (zeros - zeros.mean()) / zeros.std()
+    shape = fit_shape(zeros[:, None], np.ones(2000), "auto").scores[0]
+    assert shape.kind == "skewed"
+    assert shape.total == pytest.approx(1.0)
+    low, high = shape.ppf(np.array([0.025, 0.975]))
+    assert np.mean((zeros > low) & (zeros < high)) == pytest.approx(0.95, abs=0.015)
 
 
 def test_bins_are_as_fine_as_scores_are_far(rng):

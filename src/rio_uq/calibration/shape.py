@@ -24,7 +24,7 @@ STUDENT_EVIDENCE = 2.0
 """Log likelihood that the Student distribution has to gain over a normal one with a scale of its own."""
 
 SKEW_EVIDENCE = 4.0
-"""Log likelihood that skew has to gain over the Student distribution and the evidence for its histogram."""
+"""Log likelihood that skew has to gain over the Student distribution, evidence for histograms included."""
 
 MOST_DEGREES = 200.0
 """Degrees of freedom beyond which a Student distribution is as good as normal."""
@@ -129,8 +129,10 @@ def _fit_one(scores: Array, weight: Array, kind: str) -> tuple[Density, float]:
     refined, evidence = student.refined(scores, weight)
     if kind == "auto":
         skewed = SkewedStudent.fit(scores, weight)
-        if likelihood(skewed) - likelihood(student) - evidence > SKEW_EVIDENCE:
-            return skewed, likelihood(skewed) - normal
+        refined_skewed, its_evidence = skewed.refined(scores, weight)
+        its_gain = likelihood(skewed) - normal + its_evidence
+        if its_gain - gain - evidence > SKEW_EVIDENCE:
+            return refined_skewed, its_gain
     return refined, gain + evidence
 
 

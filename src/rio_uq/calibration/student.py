@@ -9,12 +9,7 @@ u = P(|T| > a), so that distribution function, quantiles and moments are closed 
 
 Bins are of equal width in the middle and ever finer in the tails, down to the farthest score: where some scores are a
 hundred times as large as most, they are not in one bin with all others beyond nine of ten. How far the histogram goes
-from the flat one to that of the data is chosen by evidence. With the masses w_j of bins under the flat histogram,
-counts n_j of n rows, and masses drawn from a Dirichlet distribution with the parameters A w_j, the expected masses are
-
-    (n_j + A w_j)/(n + A)
-
-and the log evidence over the flat histogram is log Γ(A)/Γ(A + n) + Σ_j (log Γ(A w_j + n_j)/Γ(A w_j) − n_j log w_j).
+from the flat one to that of the data is chosen by evidence, see `rio_uq.calibration.histogram`.
 
 Student distributions of two degrees of freedom or fewer have no standard deviation. Theirs are the masses of bins, and
 T has a few more degrees: beyond the farthest score, where nothing is known, tails are lighter.
@@ -30,6 +25,7 @@ from scipy.optimize import minimize
 from scipy.special import betainc, gammaln, stdtr, stdtrit
 
 from rio_uq._base.array import Array
+from rio_uq.calibration.histogram import edges_down_to, likeliest_masses
 from rio_uq.calibration.scores import crps_by_quantiles
 
 DEGREES_NEAR, DEGREES_DEVIATION = 10.0, 1.5
@@ -45,16 +41,6 @@ DEGREES, LOG_SCALE = (1.0, 500.0), (-6.0, 4.0)
 
 LEAST_DEGREES = 2.1
 """Of T: with two it has no standard deviation."""
-
-MIDDLE = 1.0 - np.arange(1, 10) / 10.0
-FINEST, STEPS_PER_DECADE = 12, 2
-"""Inner edges of the bins of u: tenths, and so many for each power of ten below, down to that of the farthest score."""
-
-PRIOR_ROWS, LEAST_PRIOR = (4.0, 1.0, 0.25, 0.0625), 10.0
-"""Values of A in units of n, and the least one."""
-
-HISTOGRAM_EVIDENCE = 3.0
-"""Log evidence that a histogram needs over a flat one."""
 
 LEAST_TAIL = 1e-100
 """SciPy does not find the quantiles of much smaller tails."""
@@ -120,21 +106,13 @@ class Student:
         """With a histogram of the scores, if there is evidence for one, and that evidence; zero if there is none."""
         edges = self._edges_for(scores)
         tails = np.concatenate([[1.0], edges, [0.0]])
-        masses = -np.diff(np.interp(tails, self._tails[::-1], self._masses_beyond[::-1]))
-        place = np.searchsorted(-tails[1:-1], -self._tail(np.abs(scores)), side="right")
-        counts = np.bincount(place, weights=weight, minlength=len(masses))
-        total = float(counts.sum())
-
-        def evidence(prior: float) -> float:
-            of_bins = gammaln(prior * masses + counts) - gammaln(prior * masses) - counts * np.log(masses)
-            return float(gammaln(prior) - gammaln(prior + total) + of_bins.sum())
-
-        priors = [max(share * total, LEAST_PRIOR) for share in PRIOR_ROWS]
-        gain, prior = max((evidence(prior), prior) for prior in priors)
-        if gain <= HISTOGRAM_EVIDENCE:
+        flat = -np.diff(np.interp(tails, self._tails[::-1], self._masses_beyond[::-1]))
+        place = np.searchsorted(-edges, -self._tail(np.abs(scores)), side="right")
+        counts = np.bincount(place, weights=weight, minlength=len(flat)).astype(float)
+        masses, evidence = likeliest_masses(flat, counts)
+        if not evidence:
             return self, 0.0
-        heights = (counts + prior * masses) / (total + prior) / -np.diff(tails)
-        return type(self)(self.n_rows, self.degrees, self.scale, heights, edges), gain
+        return type(self)(self.n_rows, self.degrees, self.scale, masses / -np.diff(tails), edges), evidence
 
     @property
     def std(self) -> float:
@@ -197,9 +175,7 @@ class Student:
 
     def _edges_for(self, scores: Array) -> Array:
         """Inner edges of bins of u that are as fine as the scores are far."""
-        finer = 10.0 ** (-np.arange(STEPS_PER_DECADE + 1, FINEST * STEPS_PER_DECADE) / STEPS_PER_DECADE)
-        farthest = float(self._tail(np.abs(scores).max()))
-        return np.concatenate([MIDDLE, finer[finer >= farthest]])
+        return edges_down_to(float(self._tail(np.abs(scores).max())))
 
     def _tail(self, a: Array) -> Array:
         """P(|T| > a)."""

@@ -33,7 +33,11 @@ def _write_density(score: Density) -> dict[str, Any]:
     if isinstance(score, NormalTails):
         return {**_write_density(score.inner), "tails": [score.lowest, score.highest]}
     if isinstance(score, SkewedStudent):
-        return {**plain, "degrees": score.degrees, "lower": score.lower, "upper": score.upper}
+        sides = {**plain, "degrees": score.degrees, "lower": score.lower, "upper": score.upper}
+        if not len(score.edges):
+            return sides
+        below, above = score.heights.tolist()
+        return {**sides, "below": below, "above": above, "edges": score.edges.tolist()}
     return plain
 
 
@@ -82,15 +86,31 @@ def _read_inner(fields: Fields) -> Density:
     if degrees <= 2.0:
         fields.fail("has to be more than two", "degrees")
     if kind == SkewedStudent.kind:
-        return SkewedStudent(n_rows, degrees, fields.positive("lower"), fields.positive("upper"))
-    scale, heights = fields.positive("scale"), fields.items("heights")
-    if not 0 < len(heights) <= MOST_BINS or not all(map(_is_number, heights)):
-        fields.fail(f"has to be a list of at most {MOST_BINS} positive numbers whose mean is one", "heights")
-    edges = _read_edges(fields, len(heights)) if "edges" in fields.left else None
-    student = Student(n_rows, degrees, scale, np.array(heights), edges)
-    if min(heights) <= 0.0 or abs(student.total - 1.0) > 1e-6:
-        fields.fail("has to be a list of positive numbers whose mean is one, weighted by the widths of bins", "heights")
-    return student
+        sides = fields.positive("lower"), fields.positive("upper")
+        if "edges" not in fields.left:
+            return SkewedStudent(n_rows, degrees, *sides)
+        below = _read_heights(fields, "below")
+        above, edges = _read_heights(fields, "above"), _read_edges(fields, len(below))
+        if len(above) != len(below):
+            fields.fail("has to have as many numbers as below", "above")
+        skewed = SkewedStudent(n_rows, degrees, *sides, np.stack([below, above]), edges)
+        return _with_mass_one(skewed, fields, "above")
+    scale, heights = fields.positive("scale"), _read_heights(fields, "heights")
+    edges_or_none = _read_edges(fields, len(heights)) if "edges" in fields.left else None
+    return _with_mass_one(Student(n_rows, degrees, scale, heights, edges_or_none), fields, "heights")
+
+
+def _with_mass_one(density: Student | SkewedStudent, fields: Fields, key: str) -> Density:
+    if abs(density.total - 1.0) > 1e-6:
+        fields.fail("has to be a list of positive numbers whose mean is one, weighted by the masses of bins", key)
+    return density
+
+
+def _read_heights(fields: Fields, key: str) -> Array:
+    heights = fields.items(key)
+    if not 0 < len(heights) <= MOST_BINS or not all(map(_is_number, heights)) or min(heights) <= 0.0:
+        fields.fail(f"has to be a list of at most {MOST_BINS} positive numbers whose mean is one", key)
+    return np.array(heights)
 
 
 def _read_edges(fields: Fields, n_bins: int) -> Array:
