@@ -22,10 +22,10 @@ from rio_uq.gp.noise.growth import Growth, fit_growth
 from rio_uq.gp.noise.student import FURTHER_ITERATIONS, Student, train_student
 from rio_uq.gp.noise.tails import (
     EVIDENCE,
-    FEWEST_OF_TAILS,
     Tails,
     gain_over_normal,
     likeliest_tails,
+    may_have_tails,
     mean_beside_location,
     predicts_better,
     winsorised,
@@ -140,17 +140,26 @@ def fit_residual_gp(
         own_folds=own_folds,
     )
     attempt = _attempt(plan, targets)
-    if noise == "student" or (noise == "io" and guard and len(rows) >= FEWEST_OF_TAILS):
+    is_asked_for = noise == "student" and len(rows) >= FEWEST_ROWS
+    is_heavy = is_asked_for
+    if is_asked_for or (noise == "io" and guard and not keeps_constant and may_have_tails(problem)):
         tails = likeliest_tails(attempt.guarded.residual, counts)
-        if noise == "student" or gain_over_normal(tails, attempt.guarded.residual, counts) > EVIDENCE:
-            attempt = _robust(plan, attempt, tails, rounding, is_asked_for=noise == "student")
+        is_heavy = is_asked_for or gain_over_normal(tails, attempt.guarded.residual, counts) > EVIDENCE
+        if is_heavy:
+            attempt = _robust(plan, attempt, tails, rounding, is_asked_for=is_asked_for)
     targets, data, trained, posterior = attempt.targets, attempt.data, attempt.trained, attempt.posterior
-    left_out, guarded, constant, errors = attempt.left_out, attempt.guarded, attempt.constant, attempt.errors
+    left_out, guarded, constant = attempt.left_out, attempt.guarded, attempt.constant
     theta, log_noise, inducing_points = posterior.theta, np.log(posterior.likelihood_noise), posterior.points
     kind = noise
-    if own_folds is not None and not holds_between_folds(noise, posterior, data, errors, d, own_folds, rng):
+    if own_folds is not None and not holds_between_folds(noise, posterior, data, guarded.errors, d, own_folds, rng):
         kind = "constant"
-    posterior, noise_model, noise_variance = learn_noise(kind, posterior, data, errors, d, problem.held_out, rng)
+    posterior, noise_model, noise_variance = learn_noise(
+        kind, posterior, data, guarded.errors, d, problem.held_out, rng
+    )
+    if is_heavy and not noise_model.varies:
+        errors = winsorised(guarded.residual, counts), guarded.latent
+        posterior = with_noise_of(posterior, errors, counts, np.zeros(q))
+        posterior, _, noise_variance = learn_noise("constant", posterior, data, errors, d, problem.held_out, rng)
     growth = Growth.none(q)
     if noise_model.varies and problem.is_residual and not keeps_constant:
         growth = fit_growth(y_pred, guarded.residual, counts)
@@ -217,7 +226,6 @@ class _Attempt(NamedTuple):
     left_out: tuple[Array, Array]
     guarded: Guarded
     constant: Array | float
-    errors: tuple[Array, Array]
     shift: Array
     degrees: float | None = None
 
@@ -279,10 +287,9 @@ def _attempt(plan: _Plan, targets: Scaling, precision: Array | None = None) -> _
     if precision is not None:
         shift = mean_beside_location(guarded.residual, counts)
         guarded = guarded._replace(residual=guarded.residual - shift)
-    errors = guarded.errors if precision is None else (winsorised(guarded.residual, counts), guarded.latent)
     if precision is not None or (plan.guard and len(rows) >= FEWEST_ROWS):
-        posterior = with_noise_of(posterior, errors, counts, np.exp(bounds[-q:, 0]))
-    return _Attempt(targets, data, trained, posterior, left_out, guarded, constant, errors, shift, degrees)
+        posterior = with_noise_of(posterior, guarded.errors, counts, np.exp(bounds[-q:, 0]))
+    return _Attempt(targets, data, trained, posterior, left_out, guarded, constant, shift, degrees)
 
 
 def _robust(plan: _Plan, first: _Attempt, tails: Tails, rounding: Array | None, *, is_asked_for: bool) -> _Attempt:

@@ -11,10 +11,12 @@ from rio_uq.gp.noise.tails import (
     gain_of_skew,
     gain_over_normal,
     likeliest_tails,
+    may_have_tails,
     mean_beside_location,
     predicts_better,
     winsorised,
 )
+from rio_uq.gp.problem import Problem
 
 
 def of(residual):
@@ -80,3 +82,19 @@ def test_one_outlier_does_not_decide_which_errors_are_smaller(rng):
     first[0], second[0] = 100.0, 120.0
     assert predicts_better(first, second, weight)
     assert not predicts_better(first, first, weight)
+
+
+def test_where_errors_are_skewed_outliers_count(rng):
+    skewed, weight = of(rng.lognormal(sigma=1.5, size=300))
+    mean = skewed.mean()
+    assert not predicts_better(skewed - mean, skewed - np.median(skewed), weight)
+
+
+@pytest.mark.parametrize(
+    ("share", "n", "expected"), [(0.0, 100, True), (0.1, 100, True), (0.4, 100, False), (0.0, 10, False)]
+)
+def test_tails_take_rows_enough_and_outcomes_that_differ(share, n, expected, rng):
+    outcome = np.where(np.arange(n) < share * n, 0.0, rng.normal(size=n))[:, None]
+    y_pred = rng.normal(size=(n, 1))
+    assert may_have_tails(Problem(y_pred, y_pred, outcome - y_pred, None, is_residual=True)) == expected
+    assert may_have_tails(Problem(y_pred, y_pred, outcome, np.ones(n), is_residual=False)) == expected

@@ -119,7 +119,13 @@ def train_student(
             posterior = inference.posterior(posterior.kernel, theta, log_noise, posterior.points, data)
         if number < ROUNDS - 1:
             further = train(data, np.concatenate([theta, log_noise]))
-            trained = replace(further, n_iter=trained.n_iter + further.n_iter, start=trained.start)
+            # Rounds end early on purpose, so that convergence is that of the first training.
+            trained = replace(
+                trained,
+                posterior=further.posterior,
+                objective=further.objective,
+                n_iter=trained.n_iter + further.n_iter,
+            )
     return replace(trained, posterior=posterior, bound=bound(posterior, data, degrees)), data, degrees
 
 

@@ -8,7 +8,9 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import digamma, gammaln
 
-from rio_uq._base.array import Array
+from rio_uq._base.array import Array, Mask
+from rio_uq.gp.copies import rounded
+from rio_uq.gp.problem import Problem
 
 DEGREES = (1.0, 30.0)
 """Bounds of ν: from Cauchy tails to such as are hardly heavier than normal ones."""
@@ -16,8 +18,9 @@ DEGREES = (1.0, 30.0)
 LOG_SHARE = (-25.0, 1.0)
 """Bounds of the logarithm of σ² as a share of the mean square."""
 
-FEWEST_OF_TAILS = 20
-"""Fewer rows do not tell heavy tails."""
+FEWEST_OF_TAILS, MOST_EQUAL = 20, 0.2
+"""Fewer rows do not tell heavy tails. Where more outcomes than this share are equal, as zeros are, a Student likelihood
+would take all others for outliers."""
 
 EVIDENCE = 3.0
 """Log likelihood that a Student distribution of left-out errors has to gain over a normal one, for heavy tails."""
@@ -126,6 +129,21 @@ def gain_over_normal(tails: Tails, residual: Array, weight: Array) -> float:
     return float(weight @ tails.log_density(residual)) - normal
 
 
+def may_have_tails(problem: Problem) -> bool:
+    """Whether rows are enough, and outcomes continuous enough, to look for heavy tails."""
+    if len(problem.targets) < FEWEST_OF_TAILS:
+        return False
+    outcome = rounded(problem.targets + problem.y_pred if problem.is_residual else problem.targets)
+    weight = np.ones(len(outcome)) if problem.weight is None else problem.weight
+    return not any(_largest_share(column, weight) > MOST_EQUAL for column in outcome.T)
+
+
+def _largest_share(values: Array, weight: Array) -> float:
+    """Of the value that is found most often."""
+    _, which = np.unique(values, return_inverse=True)
+    return float(np.bincount(which.ravel(), weights=weight).max() / weight.sum())
+
+
 def winsorised(residual: Array, weight: Array) -> Array:
     """Residuals (n, q), none farther out than `FARTHEST` of their scales."""
     limit = FARTHEST * np.sqrt(likeliest_tails(residual, weight).variance)
@@ -138,8 +156,12 @@ def mean_beside_location(residual: Array, weight: Array) -> Array:
     """
     mean = np.average(residual, axis=0, weights=weight)
     error = np.sqrt(weight**2 @ (residual - mean) ** 2) / weight.sum()
-    is_skewed = np.array([gain_of_skew(column, weight) > SKEW_EVIDENCE for column in residual.T])
-    return np.where(is_skewed | (np.abs(mean) > CLEAR * error), mean, 0.0)
+    return np.where(are_skewed(residual, weight) | (np.abs(mean) > CLEAR * error), mean, 0.0)
+
+
+def are_skewed(residual: Array, weight: Array) -> Mask:
+    """Whether each column of residuals (n, q) is skewed about zero."""
+    return np.array([gain_of_skew(column, weight) > SKEW_EVIDENCE for column in residual.T])
 
 
 def gain_of_skew(residual: Array, weight: Array) -> float:
@@ -160,13 +182,20 @@ def gain_of_skew(residual: Array, weight: Array) -> float:
 
 
 def predicts_better(first: Array, second: Array, weight: Array) -> bool:
-    """Whether the second of two left-out errors (n, q) of the same rows are clearly smaller, outliers apart: by the
-    mean of paired differences of squares, none larger than that of an outlier.
+    """Whether the second of two left-out errors (n, q) of the same rows are clearly smaller, by the mean of paired
+    differences of squares, in which none is larger than that of an outlier. Where they are skewed, outliers are part of
+    the mean, and squares have to be clearly smaller with them as well.
     """
     tails = likeliest_tails(first, weight)
     limit = OUTLIER * np.sqrt(tails.variance)
-    losses = [(np.minimum(np.abs(errors), limit) ** 2 / tails.variance).sum(axis=1) for errors in (first, second)]
-    gain = losses[0] - losses[1]
+    if not _is_gain(np.clip(first, -limit, limit), np.clip(second, -limit, limit), tails.variance, weight):
+        return False
+    is_skewed = are_skewed(second - np.median(second, axis=0), weight).any()
+    return not is_skewed or _is_gain(first, second, tails.variance, weight)
+
+
+def _is_gain(first: Array, second: Array, unit: Array, weight: Array) -> bool:
+    gain = ((first**2 - second**2) / unit).sum(axis=1)
     mean = float(np.average(gain, weights=weight))
     error = float(np.sqrt(np.sum((weight * (gain - mean)) ** 2))) / float(weight.sum())
     return mean > STANDARD_ERRORS * error
