@@ -277,6 +277,17 @@ def test_the_noise_in_words(rng):
     assert same.noise_range[0] == pytest.approx(same.noise_range[1])
 
 
+def test_heavy_tails_in_words(rng):
+    X = rng.uniform(size=(80, 1))
+    y = X[:, 0] + 0.1 * rng.standard_t(2, size=80)
+    heavy = RIORegressor(first_column, **FAST | {"noise": "student"}).fit(X, y).summary()
+    assert heavy.tails < 10.0
+    assert f"a Student likelihood with {heavy.tails:.1f} degrees of freedom" in str(heavy)
+    normal = RIORegressor(first_column, **FAST | {"noise": "constant"}).fit(X, y).summary()
+    assert normal.tails is None
+    assert "heavy tails:" not in str(normal)
+
+
 def test_calibration_is_told(rio, table):
     assert not rio.summary().calibrated
     assert "not calibrated" in str(rio.summary())

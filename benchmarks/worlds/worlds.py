@@ -75,6 +75,23 @@ WRONG_MODELS = [
     World("few-inputs-d500-n1000", 1000, 500, noise.normal(0.3), models.CONSTANT, truths.of_few_inputs),
 ]
 
+HEAVY = {
+    "t3": noise.T3,
+    "t2": noise.T2,
+    "cauchy": noise.CAUCHY,
+    "outliers5": noise.OUTLIERS_5,
+    "outliers30": noise.OUTLIERS_30,
+    "far-outliers2": noise.outliers(0.02, 100.0),
+    "lognormal": noise.LOGNORMAL,
+}
+HEAVY_TAILS = [
+    *(World(f"half-{name}-n100", 100, 3, law, models.SCALED) for name, law in HEAVY.items()),
+    *(World(f"missing-part-{name}-n300", 300, 3, law, models.HALF) for name, law in HEAVY.items()),
+    World("ridge-outliers5-n100", 100, 3, noise.OUTLIERS_5, models.RIDGE),
+    World("ridge-t3-n1000", 1000, 3, noise.T3, models.RIDGE),
+    World("far-outliers20-n300", 300, 3, noise.outliers(0.2, 100.0)),
+]
+
 TRAINED_MODELS = [
     World("forest-n30", 30, 5, model=models.FOREST, **FRIEDMAN),
     World("forest-n100", 100, 10, model=models.FOREST, **FRIEDMAN),
@@ -132,6 +149,7 @@ WORLDS = {
         *NOTHING_TO_LEARN,
         *SHAPES_OF_NOISE,
         *WRONG_MODELS,
+        *HEAVY_TAILS,
         *TRAINED_MODELS,
         *WEIGHTS_AND_COPIES,
         *OUTPUTS,

@@ -97,10 +97,12 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     n_inducing : int or "auto"
         Number of inducing points of sparse inference. "auto" adds points while the bound says that they pay, up to
         1,000: few where the residual is smooth, many where it is rough. Exact inference has none, and ignores it.
-    noise : {"io", "constant"}
-        Whether the noise of outcomes may depend on the model's inputs and output. "io" learns it by a second GP from
-        leave-one-out residuals, and stays with one noise variance for all rows if there is no evidence for more. The
-        corrected predictions are the same in both cases.
+    noise : {"io", "constant", "student"}
+        What the noise of outcomes is like. "io" finds out: whether it depends on the model's inputs and output, by a
+        second GP on leave-one-out residuals, and whether its tails are so heavy that rows far from what the GP expects
+        should count less, by a Student likelihood that has to predict left-out rows better. Without evidence it is
+        normal, with one variance for all rows. "student" takes the Student likelihood in any case, and "constant" takes
+        noise to be normal and the same for all rows.
     distribution : {"auto", "normal", "student"}
         The shape of the distribution of an outcome around the corrected prediction. "student" learns one with heavier
         tails from the scores of left-out rows (``loo_.z``), "normal" takes it to be normal, and "auto" does so unless

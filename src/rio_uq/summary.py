@@ -15,6 +15,7 @@ from rio_uq._base.array import Array, Mask
 from rio_uq.calibration.calibration import Calibration
 from rio_uq.calibration.shape import Shape
 from rio_uq.fitted import Fitted, Inputs
+from rio_uq.gp.noise.student import Student
 from rio_uq.gp.residual import ResidualGP
 from rio_uq.gp.without_model import ModelChoice
 from rio_uq.models.residuals import ResidualChoice
@@ -144,6 +145,9 @@ class Summary:
         Of the prediction and of each relevant feature the band of rows with the largest corrections, largest first.
     noise : str
         "constant" (assumed), "no evidence" (noise="io" found no dependence on the row) or "varying".
+    tails : float or None
+        Degrees of freedom of the Student likelihood, where left-out rows are predicted better with it; None where noise
+        was taken to be normal in the fit.
     noise_range : pair of float or of (q,) arrays
         5 % and 95 % quantiles over rows of the noise's standard deviation.
     calibrated : bool
@@ -176,6 +180,7 @@ class Summary:
     bands: tuple[Band, ...]
     noise: str
     noise_range: tuple[Any, Any]
+    tails: float | None
     calibrated: bool
     residuals: ResidualChoice | None = None
     shape: Shape | None = None
@@ -283,9 +288,13 @@ class Summary:
             "no evidence": "Noise seems to be the same for all rows: there is no evidence that it depends on them.",
             "varying": f"Noise depends on the row: its standard deviation is {low} to {high} for nine rows of ten.",
         }[self.noise]
+        words = [noise]
+        if self.tails is not None:
+            tails = f"a Student likelihood with {self.tails:.1f} degrees of freedom"
+            words.append(f"Noise has heavy tails: rows far from what the GP expects count less ({tails}).")
         if self.calibration is not None:
-            return [noise, self.calibration.in_words()]
-        return [noise, *self._words_on_shape(), "Error bars are as the GP gives them, not calibrated."]
+            return [*words, self.calibration.in_words()]
+        return [*words, *self._words_on_shape(), "Error bars are as the GP gives them, not calibrated."]
 
     def _words_on_shape(self) -> list[str]:
         if self.shape is None:
@@ -418,6 +427,7 @@ def summarize(fitted: Fitted, rows: KeptRows, n_jobs: int) -> Summary:
         bands=tuple(_bands(rows, correction, [(names[i], i) for i in order if _matters(relevance[:, 0], i)])),
         noise="varying" if gp.noise.varies else constant,
         noise_range=(per_output(low), per_output(high)),
+        tails=gp.noise.degrees if isinstance(gp.noise, Student) else None,
         calibrated=fitted.calibration is not None,
         residuals=fitted.residuals,
         shape=fitted.shape,

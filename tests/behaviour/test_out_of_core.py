@@ -127,6 +127,22 @@ def test_a_file_in_blocks_is_all_rows_at_once(path, frame, block_rows, is_weight
     assert list(rio.feature_names_in_) == NAMES
 
 
+def test_outliers_in_a_file_count_less_in_whatever_block_they_are(frame, tmp_path):
+    outliers = np.zeros(len(frame))
+    outliers[::40], outliers[20::40] = 50.0, -50.0
+    table = frame.assign(y=frame["y"] + outliers)
+    table.to_parquet(tmp_path / "outliers.parquet")
+    clean = regressor(noise="student").fit(ArrowRows(pa.Table.from_pandas(frame), columns=NAMES), "y", y_pred="yhat")
+    means = [
+        regressor(noise="student")
+        .fit(ArrowRows(tmp_path / "outliers.parquet", columns=NAMES, block_rows=block_rows), "y", y_pred="yhat")
+        .predict(frame[NAMES], y_pred=frame["yhat"])
+        for block_rows in (13, None)
+    ]
+    np.testing.assert_allclose(means[0], means[1], rtol=1e-6, atol=1e-8)
+    assert np.abs(means[0] - clean.predict(frame[NAMES], y_pred=frame["yhat"])).max() < 0.3
+
+
 def memory_map(values, path):
     np.save(path, values)
     return np.load(path, mmap_mode="r")

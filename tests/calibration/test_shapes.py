@@ -10,13 +10,25 @@ from rio_uq.calibration.normal import ScaledNormal
 from rio_uq.calibration.scores import crps_by_quantiles
 from rio_uq.calibration.shape import fit_shape
 from rio_uq.calibration.skewed import SkewedStudent
-from rio_uq.calibration.student import LEAST_PRIOR, N_BINS, Student
+from rio_uq.calibration.student import Student
 
 DEGREES = st.floats(2.05, 200.0)
 SCALES = st.floats(0.3, 3.0)
 HEIGHTS = st.lists(st.floats(0.5, 2.0), min_size=1, max_size=12).map(lambda values: np.array(values) / np.mean(values))
-STUDENTS = st.builds(Student, st.just(100), DEGREES, SCALES, HEIGHTS)
+UNEVEN = st.builds(Student.of, st.floats(1.0, 2.05), SCALES, st.just(np.array([-3.0, 40.0])))
+STUDENTS = st.builds(Student, st.just(100), DEGREES, SCALES, HEIGHTS) | UNEVEN
+EDGES = np.array([0.7, 0.3, 0.05])
+
+
+def refined_skewed(degrees, lower, upper, heights):
+    """With heights of the mean one."""
+    plain = SkewedStudent(100, degrees, lower, upper, np.array(heights), EDGES)
+    return SkewedStudent(100, degrees, lower, upper, plain.heights / plain.total, EDGES)
+
+
+TWO_SIDES = st.lists(st.lists(st.floats(0.5, 2.0), min_size=4, max_size=4), min_size=2, max_size=2)
 SKEWED = st.builds(SkewedStudent, st.just(100), DEGREES, SCALES, SCALES)
+SKEWED |= st.builds(refined_skewed, DEGREES, SCALES, SCALES, TWO_SIDES)
 SHAPES = STUDENTS | SKEWED | st.builds(ScaledNormal, st.just(100), SCALES)
 P = np.concatenate([[1e-12, 1e-6, 1e-3], np.linspace(0.01, 0.99, 99), [0.999, 1.0 - 1e-6]])
 
@@ -27,7 +39,7 @@ def moment(shape, power):
     q = np.exp(t)
     if shape.ppf(np.array(0.5)) == 0.0:  # symmetric
         return float(np.trapezoid((1.0 + (-1.0) ** power) * q * np.abs(shape.ppf(q)) ** power, t))
-    mirrored = SkewedStudent(9, shape.degrees, shape.upper, shape.lower)
+    mirrored = SkewedStudent(9, shape.degrees, shape.upper, shape.lower, shape.heights[::-1], shape.edges)
     return float(np.trapezoid(q * (shape.ppf(q) ** power + (-mirrored.ppf(q)) ** power), t))
 
 
@@ -52,10 +64,15 @@ def test_the_density_is_the_slope_of_the_distribution_function(shape):
     assert mass == pytest.approx(0.998, abs=1e-2)  # at a step a whole interval counts with one of two heights
 
 
-@given(DEGREES.filter(lambda degrees: degrees > 3.0), SCALES, SCALES, HEIGHTS)
+@given(DEGREES.filter(lambda degrees: degrees > 3.0), SCALES, SCALES, HEIGHTS, TWO_SIDES)
 @settings(max_examples=60, deadline=None)
-def test_the_mean_is_zero_and_the_standard_deviation_is_a_closed_form(degrees, lower, upper, heights):
-    for shape in (Student(9, degrees, lower, heights), SkewedStudent(9, degrees, lower, upper), ScaledNormal(9, lower)):
+def test_the_mean_is_zero_and_the_standard_deviation_is_a_closed_form(degrees, lower, upper, heights, sides):
+    for shape in (
+        Student(9, degrees, lower, heights),
+        SkewedStudent(9, degrees, lower, upper),
+        refined_skewed(degrees, lower, upper, sides),
+        ScaledNormal(9, lower),
+    ):
         assert moment(shape, 1) == pytest.approx(0.0, abs=1e-4)
         assert np.sqrt(moment(shape, 2)) == pytest.approx(shape.std, rel=1e-3)
 
@@ -105,14 +122,54 @@ def test_the_ranked_probability_score_is_the_integral_that_it_should_be():
             assert score == pytest.approx(integral, rel=2e-3)
 
 
-def test_the_histogram_is_halfway_between_that_of_the_data_and_a_flat_one(rng):
-    scores = rng.standard_normal(1000)
-    weight = np.ones(1000)
+def test_a_histogram_takes_evidence(rng):
     student = Student(1000, 8.0, 1.0)
-    shares = np.histogram(1.0 - student._tail(np.abs(scores)), bins=N_BINS, range=(0.0, 1.0))[0] / 1000
-    np.testing.assert_allclose(student.refined(scores, weight).heights, 0.5 * (N_BINS * shares + 1.0))
-    few = student.refined(scores[:1], weight[:1]).heights
-    assert few.max() == pytest.approx(N_BINS * (1.0 + LEAST_PRIOR / N_BINS) / (1.0 + LEAST_PRIOR))
+    own, evidence = student.refined(student.ppf(rng.uniform(size=1000)), np.ones(1000))
+    assert own is student
+    assert evidence == 0.0
+    bimodal = rng.choice([-1.0, 1.0], size=1000) + 0.2 * rng.standard_normal(1000)
+    refined, evidence = student.refined(bimodal, np.ones(1000))
+    assert evidence > 100.0
+    assert refined.total == pytest.approx(1.0)
+    for level in (0.5, 0.8, 0.95):
+        assert np.mean(np.abs(bimodal) < refined.ppf(np.array(0.5 + 0.5 * level))) == pytest.approx(level, abs=0.06)
+
+
+def test_a_skewed_histogram_takes_evidence(rng):
+    plain = SkewedStudent(2000, 8.0, 0.7, 1.3)
+    own, evidence = plain.refined(plain.ppf(rng.uniform(size=2000)), np.ones(2000))
+    assert own is plain
+    assert evidence == 0.0
+    zeros = np.where(
+        rng.uniform(size=2000) < 0.9, -0.3 + 0.05 * rng.normal(size=2000), 3.0 * rng.exponential(size=2000)
+    )
+    zeros = (zeros - zeros.mean()) / zeros.std()
+    shape = fit_shape(zeros[:, None], np.ones(2000), "auto").scores[0]
+    assert shape.kind == "skewed"
+    assert shape.total == pytest.approx(1.0)
+    low, high = shape.ppf(np.array([0.025, 0.975]))
+    assert np.mean((zeros > low) & (zeros < high)) == pytest.approx(0.95, abs=0.015)
+
+
+def test_bins_are_as_fine_as_scores_are_far(rng):
+    scores = np.where(np.arange(1000) < 200, 100.0, 1.0) * rng.standard_normal(1000)
+    shape = fit_shape(scores[:, None], np.ones(1000), "auto").scores[0]
+    new = np.where(np.arange(10_000) < 2000, 100.0, 1.0) * rng.standard_normal(10_000)
+    for level in (0.5, 0.68, 0.95):
+        assert np.mean(np.abs(new) < shape.ppf(np.array(0.5 + 0.5 * level))) == pytest.approx(level, abs=0.025)
+
+
+@pytest.mark.parametrize("degrees", [1.0, 1.5, 2.0])
+def test_tails_without_a_variance_are_those_of_scipy_as_far_as_the_scores_are(degrees):
+    reference = stats.t(degrees, scale=0.5)
+    scores = reference.ppf(np.linspace(0.0005, 0.9995, 1000))
+    shape = Student.of(degrees, 0.5, scores)
+    assert np.isfinite(shape.std)
+    assert shape.total == pytest.approx(1.0)
+    for probability in (0.75, 0.9, 0.99, 0.999):
+        quantile = shape.ppf(np.array(probability))
+        assert 1.0 - reference.cdf(quantile) == pytest.approx(1.0 - probability, rel=0.15)
+    assert Student.fit(scores, np.ones(1000)).ppf(np.array(0.99)) == pytest.approx(reference.ppf(0.99), rel=0.1)
 
 
 def test_parameters_are_found_again_and_weights_count_as_copies(rng):

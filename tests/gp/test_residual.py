@@ -146,7 +146,7 @@ class Shifted(Constant):
 
     precision: float | None
 
-    def response(self, rows, targets):
+    def response(self, rows, targets, posterior):
         return Response(targets + 1.0, None if self.precision is None else np.full(len(rows), self.precision))
 
 

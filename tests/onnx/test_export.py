@@ -163,6 +163,15 @@ def test_noise_that_depends_on_the_row(rng):
     assert std.max() > 5.0 * std.min()
 
 
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_a_student_likelihood(n_outputs, rng):
+    X = rng.uniform(size=(120, 1))
+    y = np.where(X > 0.5, 1.0, 0.01) * rng.standard_t(4, size=(120, n_outputs))
+    rio = fitted(X, y, np.zeros_like(y), noise="student", tol=1e-2)
+    assert rio.summary().tails is not None
+    assert_agree(rio, X[:20], np.zeros((20, n_outputs)))
+
+
 def test_noise_that_grows_with_the_prediction(rng):
     X, y_pred = rng.uniform(size=(200, 1)), rng.uniform(1.0, 10.0, size=200)
     rio = fitted(X, y_pred * (1.0 + 0.2 * rng.normal(size=200)), y_pred, noise="io", tol=1e-3, scale="identity")

@@ -392,8 +392,14 @@ SKEWED = {"kind": "skewed", "n_rows": 12, "gain": 3.0, "degrees": 4.0, "lower": 
         ([STUDENT | {"heights": [0.0, 2.0]}], "mean is one"),
         ([STUDENT | {"heights": [1.0, "1"]}], "mean is one"),
         ([STUDENT | {"heights": [1.0, 10**400]}], "mean is one"),
+        ([STUDENT | {"edges": [0.2]}], "mean is one"),
+        ([STUDENT | {"edges": []}], "a list of 1 numbers that descend"),
+        ([STUDENT | {"edges": [1.0]}], "a list of 1 numbers that descend"),
         ([SKEWED | {"lower": -1.0}], "more than zero"),
         ([SKEWED | {"heights": [1.0]}], "unknown"),
+        ([SKEWED | {"below": [1.0, 2.0], "above": [1.0, 1.0], "edges": [0.5]}], "mean is one"),
+        ([SKEWED | {"below": [1.0, 1.0], "above": [1.0], "edges": [0.5]}], "as many numbers as below"),
+        ([SKEWED | {"below": [1.0, 1.0], "above": [1.0, 1.0], "edges": [1.5]}], "descend between one and zero"),
     ],
 )
 def test_shapes_that_no_distribution_can_have(saved, path, wrong, reason):

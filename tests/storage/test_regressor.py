@@ -131,6 +131,21 @@ def test_varying_noise_and_several_outputs(rng, path):
     assert_same(rio, rio_uq.load(path), X[:20], y_pred=np.zeros((20, 2)))
 
 
+@pytest.mark.parametrize(("inference", "n_outputs"), [("exact", 1), ("sparse", 2)])
+def test_a_student_likelihood_weighs_further_rows_as_before(inference, n_outputs, rng, path):
+    X = rng.uniform(size=(90, 1))
+    y = np.where(X > 0.5, 1.0, 0.01) * rng.standard_t(2, size=(90, n_outputs))
+    rio = RIORegressor(random_state=0, max_iter=30, tol=1e-2, n_inducing=20, inference=inference, noise="student")
+    rio.fit(X[:60], y[:60].squeeze(), y_pred=np.zeros_like(y[:60]).squeeze())
+    assert rio.summary().tails == rio.fitted_.gp.noise.degrees
+    rio.save(path)
+    loaded = rio_uq.load(path)
+    assert_same(rio, loaded, X[:20], y_pred=np.zeros_like(y[:20]).squeeze())
+    for one in (rio, loaded):
+        one.partial_fit(X[60:], y[60:].squeeze(), y_pred=np.zeros_like(y[60:]).squeeze())
+    assert_same(rio, loaded, X[:20], y_pred=np.zeros_like(y[:20]).squeeze())
+
+
 @pytest.mark.parametrize("method", ["conformal", "conformal-asymmetric", "variance", "isotonic"])
 @pytest.mark.parametrize("groups", [None, ["a", "b", "c"], [1, 2, 3], [0.5, 1.5, 2.5], [np.int64(3), 2, 1]])
 def test_calibration_is_kept(method, groups, data, path):
@@ -519,7 +534,7 @@ def test_altered_tables_of_the_check_are_refused(key, value, data, path):
         rio_uq.load(path, estimator=colour_model)
 
 
-@pytest.mark.parametrize("noise", ["constant", "io"])
+@pytest.mark.parametrize("noise", ["constant", "io", "student"])
 def test_a_file_knows_which_noise_was_asked_for(data, path, noise):
     X, y = data
     rio = regressor(noise=noise).fit(X, y).set_params(noise="io" if noise == "constant" else "constant")

@@ -24,7 +24,7 @@ STUDENT_EVIDENCE = 2.0
 """Log likelihood that the Student distribution has to gain over a normal one with a scale of its own."""
 
 SKEW_EVIDENCE = 4.0
-"""Log likelihood that skew has to gain over the Student distribution."""
+"""Log likelihood that skew has to gain over the Student distribution, evidence for histograms included."""
 
 MOST_DEGREES = 200.0
 """Degrees of freedom beyond which a Student distribution is as good as normal."""
@@ -43,7 +43,8 @@ class Shape:
         One for each output.
     gains : tuple of float
         For each output, how much likelier its distribution makes the left-out rows than a normal one: the difference of
-        log likelihoods. Where the normal one was kept, that of the Student distribution, which was not enough.
+        log likelihoods, or the log evidence for a histogram. Where the normal one was kept, that of the Student
+        distribution, which was not enough.
     nodes : (q, k) array or None
         Quantiles of the scores themselves at the nodes over which moments are taken, for outcomes on
         another scale: means are taken over these, since an exponential makes too much of a tail that nobody has seen.
@@ -121,16 +122,28 @@ def _fit_one(scores: Array, weight: Array, kind: str) -> tuple[Density, float]:
     student = Student.fit(scores, weight)
     normal = likelihood(_likeliest_normal(scores, weight))
     gain = likelihood(student) - normal
+    if kind == "auto" and gain <= STUDENT_EVIDENCE:
+        few, size = _normal_of_few(len(scores)), _likeliest_normal(scores, weight).std
+        refined, evidence = _as_student(few).refined(scores / size, weight)
+        return (refined, evidence) if evidence else (few, gain)
+    refined, evidence = student.refined(scores, weight)
     if kind == "auto":
-        if gain <= STUDENT_EVIDENCE:
-            return _normal_of_few(len(scores)), gain
         skewed = SkewedStudent.fit(scores, weight)
-        if likelihood(skewed) - likelihood(student) > SKEW_EVIDENCE:
-            return skewed, likelihood(skewed) - normal
-    return student.refined(scores, weight), gain
+        refined_skewed, its_evidence = skewed.refined(scores, weight)
+        its_gain = likelihood(skewed) - normal + its_evidence
+        if its_gain - gain - evidence > SKEW_EVIDENCE:
+            return refined_skewed, its_gain
+    return refined, gain + evidence
 
 
-def _normal_of_few(n_rows: int) -> Density:
+def _as_student(normal: ScaledNormal | Student) -> Student:
+    """A normal distribution as one of so many degrees of freedom that there is no difference to speak of."""
+    if isinstance(normal, Student):
+        return normal
+    return Student(normal.n_rows, MOST_DEGREES, float(np.sqrt(MOST_DEGREES / (MOST_DEGREES - 2.0))))
+
+
+def _normal_of_few(n_rows: int) -> ScaledNormal | Student:
     """A normal distribution whose variance n rows have told, which is a Student distribution of n − 1 degrees."""
     degrees = float(max(n_rows - 1, 3))
     if degrees > MOST_DEGREES:

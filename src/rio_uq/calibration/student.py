@@ -2,10 +2,17 @@
 
 With T a Student variable of ν degrees of freedom and the standard deviation κ, the density of a score is
 
-    f(z) = t(z) h_j        j: the bin of u = P(|T| < |z|), of k equal bins of (0, 1)
+    f(z) = t(z) h_j        j: the bin of u = P(|T| > |z|), of k bins of (0, 1)
 
-with heights h_j of mean one. P(|Z| < a) is then piecewise linear in u = P(|T| < a), so that distribution function,
-quantiles and moments are closed forms, as those of T are.
+with heights h_j whose mean, weighted by the widths of bins, is one. P(|Z| > a) is then piecewise linear in
+u = P(|T| > a), so that distribution function, quantiles and moments are closed forms, as those of T are.
+
+Bins are of equal width in the middle and ever finer in the tails, down to the farthest score: where some scores are a
+hundred times as large as most, they are not in one bin with all others beyond nine of ten. How far the histogram goes
+from the flat one to that of the data is chosen by evidence, see `rio_uq.calibration.histogram`.
+
+Student distributions of two degrees of freedom or fewer have no standard deviation. Theirs are the masses of bins, and
+T has a few more degrees: beyond the farthest score, where nothing is known, tails are lighter.
 """
 
 from __future__ import annotations
@@ -18,21 +25,22 @@ from scipy.optimize import minimize
 from scipy.special import betainc, gammaln, stdtr, stdtrit
 
 from rio_uq._base.array import Array
+from rio_uq.calibration.histogram import edges_down_to, likeliest_masses
 from rio_uq.calibration.scores import crps_by_quantiles
 
-DEGREES_NEAR, DEGREES_DEVIATION = 8.0, 1.0
-"""Prior of log(ν − 2): normal around the logarithm of the first, with this standard deviation."""
+DEGREES_NEAR, DEGREES_DEVIATION = 10.0, 1.5
+"""Prior of log ν: normal around the logarithm of the first, with this standard deviation."""
 
-SCALE_DEVIATION = 0.3
-"""Prior of the logarithm of the standard deviation: normal around 0, since those of the GP are right on the whole."""
+SCALE_DEVIATION, KNOWN_DEGREES = 0.3, 4.0
+"""Prior of the logarithm of the standard deviation: normal around 0, since those of the GP are right on the whole. Of
+fewer degrees of freedom than these, whose standard deviation depends on the farthest scores, it is that of a variable
+of the same unit and so many degrees, and the deviation is larger by the ratio of both."""
 
-LOG_EXCESS = (-4.0, 7.0)
-LOG_SCALE = (-2.5, 2.5)
-"""Bounds of log(ν − 2) and of log κ."""
+DEGREES, LOG_SCALE = (1.0, 500.0), (-6.0, 4.0)
+"""Bounds of ν, and of the logarithm of the standard deviation."""
 
-N_BINS = 10
-LEAST_PRIOR = 50.0
-"""Rows that the flat histogram counts for at least; otherwise for as many as there are."""
+LEAST_DEGREES = 2.1
+"""Of T: with two it has no standard deviation."""
 
 LEAST_TAIL = 1e-100
 """SciPy does not find the quantiles of much smaller tails."""
@@ -51,7 +59,9 @@ class Student:
     scale : float
         κ, the standard deviation under a flat histogram.
     heights : (k,) array
-        h_j, of mean one.
+        h_j, from the middle to the tails.
+    edges : (k − 1,) array or None
+        Values of u between the bins, from one to zero; None for bins of equal width.
     """
 
     kind: ClassVar[str] = "student"
@@ -61,33 +71,53 @@ class Student:
     degrees: float
     scale: float
     heights: Array = field(default_factory=lambda: np.ones(1), repr=False)
+    edges: Array | None = field(default=None, repr=False)
     mean: float = 0.0
 
     @classmethod
     def fit(cls, scores: Array, weight: Array) -> Self:
-        """ν and κ by penalised likelihood, with a flat histogram."""
+        """ν and the scale by penalised likelihood."""
 
         def loss(x: Array) -> float:
-            log_excess, log_scale = x
-            fit = cls(len(scores), 2.0 + np.exp(log_excess), float(np.exp(log_scale)))
-            return -float(weight @ fit.logpdf(scores)) + penalty(log_excess, log_scale)
+            log_degrees, log_scale = x
+            degrees = float(np.exp(log_degrees))
+            unit = unit_of(degrees, float(np.exp(log_scale)))
+            log_density = log_student(scores / unit, degrees) - np.log(unit)
+            return penalty(log_degrees, log_scale) - float(weight @ log_density)
 
-        optima = (minimize(loss, [start, 0.0], method="L-BFGS-B", bounds=[LOG_EXCESS, LOG_SCALE]) for start in (0, 3))
-        log_excess, log_scale = min(optima, key=lambda optimum: float(optimum.fun)).x
-        return cls(len(scores), 2.0 + float(np.exp(log_excess)), float(np.exp(log_scale)))
+        bounds = [np.log(DEGREES), LOG_SCALE]
+        starts = ([0.7, -1.0], [2.0, 0.0])
+        optima = (minimize(loss, start, method="L-BFGS-B", bounds=bounds) for start in starts)
+        degrees, scale = np.exp(min(optima, key=lambda optimum: float(optimum.fun)).x)
+        return cls.of(float(degrees), unit_of(float(degrees), float(scale)), scores)
 
-    def refined(self, scores: Array, weight: Array) -> Self:
-        """With a histogram of the scores, halfway between that of the data and a flat one."""
-        place = np.minimum((N_BINS * (1.0 - self._tail(np.abs(scores)))).astype(np.intp), N_BINS - 1)
-        counts = np.bincount(place, weights=weight, minlength=N_BINS)
-        prior = max(float(counts.sum()), LEAST_PRIOR)
-        heights = N_BINS * (counts + prior / N_BINS) / (counts.sum() + prior)
-        return type(self)(self.n_rows, self.degrees, self.scale, heights)
+    @classmethod
+    def of(cls, degrees: float, unit: float, scores: Array) -> Self:
+        """The distribution of ``unit`` times a standard Student variable, of any degrees of freedom."""
+        if degrees >= LEAST_DEGREES:
+            return cls(len(scores), degrees, unit / _share(degrees))
+        plain = cls(len(scores), LEAST_DEGREES, unit / _share(LEAST_DEGREES))
+        edges = plain._edges_for(scores)
+        tails = 2.0 * stdtr(degrees, -plain._tail_inverse(np.concatenate([[1.0], edges])) / unit)
+        heights = -np.diff(tails, append=0.0) / -np.diff(edges, prepend=1.0, append=0.0)
+        return cls(plain.n_rows, plain.degrees, plain.scale, heights, edges)
+
+    def refined(self, scores: Array, weight: Array) -> tuple[Self, float]:
+        """With a histogram of the scores, if there is evidence for one, and that evidence; zero if there is none."""
+        edges = self._edges_for(scores)
+        tails = np.concatenate([[1.0], edges, [0.0]])
+        flat = -np.diff(np.interp(tails, self._tails[::-1], self._masses_beyond[::-1]))
+        place = np.searchsorted(-edges, -self._tail(np.abs(scores)), side="right")
+        counts = np.bincount(place, weights=weight, minlength=len(flat)).astype(float)
+        masses, evidence = likeliest_masses(flat, counts)
+        if not evidence:
+            return self, 0.0
+        return type(self)(self.n_rows, self.degrees, self.scale, masses / -np.diff(tails), edges), evidence
 
     @property
     def std(self) -> float:
         """∫ x² t(x) dx from −q to q is κ² I(q²/(ν + q²); 3/2, ν/2 − 1), the regularised incomplete beta function."""
-        ends = self._tail_inverse(1.0 - self._edges) / self._unit
+        ends = self._tail_inverse(self._tails) / self._unit
         share = np.ones_like(ends)
         inside = np.isfinite(ends)
         share[inside] = ends[inside] ** 2 / (self.degrees + ends[inside] ** 2)
@@ -97,43 +127,55 @@ class Student:
     def ppf(self, p: Array) -> Array:
         probability = np.asarray(p, dtype=float)
         both_tails = 2.0 * np.minimum(probability, 1.0 - probability)
-        # Mirrored, so that small tails keep their digits.
-        base = np.interp(both_tails, 1.0 - self._cumulative[::-1], 1.0 - self._edges[::-1])
+        base = np.interp(both_tails, self._masses_beyond[::-1], self._tails[::-1])
         return np.sign(probability - 0.5) * self._tail_inverse(base)
 
     def cdf(self, z: Array) -> Array:
-        half = 0.5 * np.interp(self._tail(np.abs(z)), 1.0 - self._edges[::-1], 1.0 - self._cumulative[::-1])
+        half = 0.5 * np.interp(self._tail(np.abs(z)), self._tails[::-1], self._masses_beyond[::-1])
         return np.asarray(np.where(np.asarray(z) < 0.0, half, 1.0 - half))
 
     def logpdf(self, z: Array) -> Array:
         density = log_student(np.asarray(z) / self._unit, self.degrees) - np.log(self._unit)
         if len(self.heights) == 1:
             return np.asarray(density)
-        inside = np.where(np.isnan(z), 0.0, 1.0 - self._tail(np.abs(z)))
-        place = np.minimum((len(self.heights) * inside).astype(np.intp), len(self.heights) - 1)
+        tail = np.where(np.isnan(z), 1.0, self._tail(np.abs(z)))
+        place = np.searchsorted(-self._tails[1:-1], -tail, side="right")
         return np.asarray(density + np.log(self.heights[place]))
 
     def crps(self, z: Array) -> Array:
         return crps_by_quantiles(self, z)
 
     def in_words(self) -> str:
-        return f"a Student distribution with {self.degrees:.1f} degrees of freedom"
+        refined = "" if len(self.heights) == 1 else ", refined by a histogram"
+        return f"a Student distribution with {self.degrees:.1f} degrees of freedom{refined}"
 
     @property
     def _unit(self) -> float:
         """The scale of a standard Student variable whose standard deviation is κ."""
-        return self.scale * float(np.sqrt((self.degrees - 2.0) / self.degrees))
+        return self.scale * _share(self.degrees)
 
     @property
-    def _edges(self) -> Array:
-        """Of the bins of u."""
-        return np.linspace(0.0, 1.0, len(self.heights) + 1)
+    def _tails(self) -> Array:
+        """All edges of the bins of u, from one to zero."""
+        if self.edges is None:
+            return np.linspace(1.0, 0.0, len(self.heights) + 1)
+        return np.concatenate([[1.0], self.edges, [0.0]])
 
     @property
-    def _cumulative(self) -> Array:
-        """P(|Z| < a) where P(|T| < a) is an edge."""
-        inner = np.cumsum(self.heights[:-1]) / self.heights.sum()
-        return np.concatenate([[0.0], inner, [1.0]])
+    def total(self) -> float:
+        """The sum of the masses of bins, one but for rounding."""
+        return float(self.heights @ -np.diff(self._tails))
+
+    @property
+    def _masses_beyond(self) -> Array:
+        """P(|Z| > a) where P(|T| > a) is an edge."""
+        masses = self.heights * -np.diff(self._tails)
+        beyond = np.cumsum(masses[::-1])[::-1]
+        return np.append(beyond / beyond[0], 0.0)
+
+    def _edges_for(self, scores: Array) -> Array:
+        """Inner edges of bins of u that are as fine as the scores are far."""
+        return edges_down_to(float(self._tail(np.abs(scores).max())))
 
     def _tail(self, a: Array) -> Array:
         """P(|T| > a)."""
@@ -145,10 +187,24 @@ class Student:
         return np.where(half > 0.0, -self._unit * stdtrit(self.degrees, np.maximum(half, LEAST_TAIL)), np.inf)
 
 
-def penalty(log_excess: float, log_std: float) -> float:
-    """Minus the logarithm of the prior of log(ν − 2) and of the standard deviation, but for a constant."""
-    of_degrees = (log_excess - np.log(DEGREES_NEAR)) / DEGREES_DEVIATION
-    return float(0.5 * of_degrees**2 + 0.5 * (log_std / SCALE_DEVIATION) ** 2)
+def _share(degrees: float) -> float:
+    """The unit of a Student variable as a share of its standard deviation."""
+    return float(np.sqrt((degrees - 2.0) / degrees))
+
+
+def unit_of(degrees: float, scale: float) -> float:
+    """The unit of a Student variable with this standard deviation; with that which it would have with `KNOWN_DEGREES`,
+    if it has fewer.
+    """
+    return scale * _share(max(degrees, KNOWN_DEGREES))
+
+
+def penalty(log_degrees: float, log_scale: float) -> float:
+    """Minus the logarithm of the prior of log ν and of the standard deviation, but for a constant."""
+    of_degrees = (log_degrees - np.log(DEGREES_NEAR)) / DEGREES_DEVIATION
+    wider = max(KNOWN_DEGREES / float(np.exp(log_degrees)), 1.0)
+    of_scale = log_scale / (SCALE_DEVIATION * wider)
+    return float(0.5 * of_degrees**2 + 0.5 * of_scale**2 + np.log(wider))
 
 
 def log_student(x: Any, degrees: float) -> Any:

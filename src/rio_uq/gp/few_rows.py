@@ -20,7 +20,7 @@ FEW_ROWS = 400
 def search_on_few_rows(
     kernel: Kernel, data: Observations, start: Array, bounds: Array, prior: Prior, search: Search
 ) -> Array:
-    """Where a search on some of the rows ends, as a start for one on all of them; the start itself where they are few."""
+    """Where a search on some of the rows ends, as a start for one on all; the start itself where they are few."""
     if len(data) <= FEW_ROWS:
         return start
     few = data.subset(np.sort(search.rng.choice(len(data), FEW_ROWS, replace=False)))

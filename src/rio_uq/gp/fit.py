@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rio_uq._base.array import Array, Mask
 from rio_uq.gp.copies import as_measurements
@@ -13,11 +14,22 @@ from rio_uq.gp.edges import Edges
 from rio_uq.gp.folds import FoldPredictions, FoldSearch, predict_folds, random_folds
 from rio_uq.gp.guard import FEWEST_ROWS, Guarded, guarded_errors, shrunk
 from rio_uq.gp.inference import inference_for
-from rio_uq.gp.kernels.io import io_kernel
+from rio_uq.gp.kernels.io import Kernel, io_kernel
 from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.noise import holds_between_folds, learn_noise
 from rio_uq.gp.noise.constant import with_noise_of
 from rio_uq.gp.noise.growth import Growth, fit_growth
+from rio_uq.gp.noise.student import FURTHER_ITERATIONS, Student, train_student
+from rio_uq.gp.noise.tails import (
+    EVIDENCE,
+    Tails,
+    gain_over_normal,
+    likeliest_tails,
+    may_have_tails,
+    mean_beside_location,
+    predicts_better,
+    winsorised,
+)
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.priors import Prior, weak_prior
@@ -26,7 +38,7 @@ from rio_uq.gp.residual import ResidualGP, in_units_of_data
 from rio_uq.gp.scaling import Scaling
 from rio_uq.gp.settings import Settings
 from rio_uq.gp.starts import Scales, bounds_of, plain_gp_start, random_starts, rio_start, unit_start
-from rio_uq.gp.training import train
+from rio_uq.gp.training import Trained, train
 from rio_uq.gp.trust import spread_out
 
 
@@ -75,8 +87,8 @@ def fit_residual_gp(
         Random starts around the first one, in addition.
     prior : {"weak", "flat"}
         On the hyperparameters.
-    noise : {"constant", "io"}
-        Whether noise may depend on the row.
+    noise : {"constant", "io", "student"}
+        Whether noise may depend on the row and, with a guard, have heavy tails; or whether it has them in any case.
     walk_options : dict
         How to walk over rows, see `rio_uq.gp.observations.Observations`.
     guard : bool
@@ -102,34 +114,157 @@ def fit_residual_gp(
         if len(features) == 1:  # one residual is all that is known of their size
             targets = Scaling(np.zeros(q), np.maximum(np.abs(problem.targets[0]), rounding))
     else:
-        outputs, targets = Scaling.identity(p), Scaling.identity(q)
+        outputs, targets, rounding = Scaling.identity(p), Scaling.identity(q), None
 
     rows = np.hstack([inputs.apply(features), outputs.apply(y_pred)])
-    data = Observations(rows, targets.apply(problem.targets), weight, **walk_options)
     kernel = io_kernel(
         d, p, input_family=choice.input_family, output_family=choice.output_family, ard=choice.ard, kind=choice.kind
     )
+    counts = _shape_weight(weight, problem.held_out, len(rows))
+    own_folds = problem.fold if problem.fold is not None and np.ptp(problem.fold) > 0 else None
+    plan = _Plan(
+        problem=problem,
+        rows=rows,
+        kernel=kernel,
+        choice=choice,
+        outputs=outputs,
+        settings=settings,
+        starts=starts,
+        n_restarts=n_restarts,
+        prior=prior,
+        walk_options=walk_options,
+        rng=rng,
+        guard=guard,
+        keeps_constant=keeps_constant,
+        counts=counts,
+        own_folds=own_folds,
+    )
+    attempt = _attempt(plan, targets)
+    is_asked_for = noise == "student" and len(rows) >= FEWEST_ROWS
+    is_heavy = is_asked_for
+    if is_asked_for or (noise == "io" and guard and not keeps_constant and may_have_tails(problem)):
+        tails = likeliest_tails(attempt.guarded.residual, counts)
+        is_heavy = is_asked_for or gain_over_normal(tails, attempt.guarded.residual, counts) > EVIDENCE
+        if is_heavy:
+            attempt = _robust(plan, attempt, tails, rounding, is_asked_for=is_asked_for)
+    targets, data, trained, posterior = attempt.targets, attempt.data, attempt.trained, attempt.posterior
+    left_out, guarded, constant = attempt.left_out, attempt.guarded, attempt.constant
+    theta, log_noise, inducing_points = posterior.theta, np.log(posterior.likelihood_noise), posterior.points
+    kind = noise
+    if own_folds is not None and not holds_between_folds(noise, posterior, data, guarded.errors, d, own_folds, rng):
+        kind = "constant"
+    posterior, noise_model, noise_variance = learn_noise(
+        kind, posterior, data, guarded.errors, d, problem.held_out, rng
+    )
+    if is_heavy and not noise_model.varies:
+        errors = winsorised(guarded.residual, counts), guarded.latent
+        posterior = with_noise_of(posterior, errors, counts, np.zeros(q))
+        posterior, _, noise_variance = learn_noise("constant", posterior, data, errors, d, problem.held_out, rng)
+    growth = Growth.none(q)
+    if noise_model.varies and problem.is_residual and not keeps_constant:
+        growth = fit_growth(y_pred, guarded.residual, counts)
+    shift = attempt.shift
+    gp = ResidualGP(
+        posterior=posterior,
+        noise=noise_model if attempt.degrees is None else Student(noise_model, attempt.degrees),
+        noise_choice=noise,
+        inputs=inputs,
+        outputs=outputs,
+        targets=targets,
+        bound=in_units_of_data(trained.bound, data.total_weight, targets),
+        n_iter=trained.n_iter,
+        converged=trained.converged,
+        message=trained.message,
+        is_residual=problem.is_residual,
+        slope_at=spread_out(rows[:, d:]),
+        correction=guarded.correction,
+        constant=(1.0 if keeps_constant else guarded.correction) * targets.offset + targets.scale * shift,
+        growth=growth,
+        weight_unit=weight_unit,
+        edges=Edges.of(rows[:, d:]) if problem.is_residual else None,
+    )
+    response = noise_model.response(rows, data.targets, posterior)
+    if response.precision is not None or not np.array_equal(response.targets, data.targets):
+        weighed = replace(data, targets=response.targets, precision=response.precision)
+        of_response = inference.posterior(kernel, theta, log_noise, inducing_points, weighed)
+        gp = gp.with_posterior(replace(of_response, noise_variance=posterior.noise_variance))
+    residual, latent = shrunk(*left_out, guarded.correction, constant + data.targets)
+    residual = residual - shift
+    std = np.sqrt(latent + noise_variance)
+    scores = guarded.residual / np.sqrt(guarded.latent + noise_variance)
+    return TrainedGP(gp, LeftOut(targets.scale * residual, targets.scale * std, scores, counts, place))
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """All that trainings of a GP on the same rows share: see `fit_residual_gp`."""
+
+    problem: Problem
+    rows: Array
+    kernel: Kernel
+    choice: KernelChoice
+    outputs: Scaling
+    settings: Settings
+    starts: str
+    n_restarts: int
+    prior: str
+    walk_options: dict[str, Any]
+    rng: np.random.Generator
+    guard: bool
+    keeps_constant: bool
+    counts: Array
+    own_folds: NDArray[np.intp] | None
+
+
+class _Attempt(NamedTuple):
+    """A trained GP, and what left-out rows say of it."""
+
+    targets: Scaling
+    data: Observations
+    trained: Trained
+    posterior: Posterior
+    left_out: tuple[Array, Array]
+    guarded: Guarded
+    constant: Array | float
+    shift: Array
+    degrees: float | None = None
+
+
+def _attempt(plan: _Plan, targets: Scaling, precision: Array | None = None) -> _Attempt:
+    """Train on targets in these units, by a Student likelihood where tails are heavy, and guard the correction."""
+    problem, rows, kernel, choice, outputs = plan.problem, plan.rows, plan.kernel, plan.choice, plan.outputs
+    settings, starts, rng, counts, own_folds = plan.settings, plan.starts, plan.rng, plan.counts, plan.own_folds
+    inference = inference_for(settings, len(rows))
+    d, q = problem.features.shape[1], problem.targets.shape[1]
+    data = Observations(rows, targets.apply(problem.targets), problem.weight, precision, **plan.walk_options)
     # One unit of ŷ in those of the targets: nothing where the targets are outcomes already.
     prediction = float(np.mean(outputs.scale / targets.scale)) if problem.is_residual else 0.0
-    scales = Scales.of(data, d, prediction)
+    scales = Scales.of(replace(data, weight=data.effective_weight, precision=None), d, prediction)
     bounds = bounds_of(kernel, q, scales)
     points = [unit_start(kernel, q) if starts == "unit" else rio_start(kernel, q, scales)]
     has_slope = choice.kind == "io" and "linear" in choice.output_family.split("+")
     if starts == "auto" and problem.is_residual and has_slope and scales.model_can_be_beaten:
         points.append(plain_gp_start(kernel, q, scales))
-    points += random_starts(points[0], n_restarts, rng)
-    density = weak_prior(kernel, q, scales) if prior == "weak" else Prior.flat(len(bounds))
-    constant = 0.0 if keeps_constant else targets.offset / targets.scale
+    points += random_starts(points[0], plan.n_restarts, rng)
+    density = weak_prior(kernel, q, scales) if plan.prior == "weak" else Prior.flat(len(bounds))
+    constant = 0.0 if plan.keeps_constant else targets.offset / targets.scale
 
     trained = train(kernel, data, points, bounds, settings, rng, density)
+    degrees = None
+    if precision is not None:
+        further = replace(settings, max_iter=min(FURTHER_ITERATIONS, settings.max_iter), subset_rows=None)
+
+        def retrain(data: Observations, x: Array) -> Trained:
+            return train(kernel, data, [x], bounds, further, rng, density)
+
+        trained, data, degrees = train_student(trained, data, retrain, inference)
     posterior: Posterior = trained.posterior
-    theta, log_noise, inducing_points = posterior.theta, np.log(posterior.noise_variance), posterior.points
+    theta, log_noise = posterior.theta, np.log(posterior.noise_variance)
     left_out = posterior.leave_one_out(data)
-    counts = _shape_weight(data.weight, problem.held_out, len(rows))
-    own_folds = problem.fold if problem.fold is not None and np.ptp(problem.fold) > 0 else None
     guarded = Guarded(np.ones(q), *left_out)
-    if guard and len(rows) >= FEWEST_ROWS:
-        by_fold: FoldPredictions | None = None
+    shift: Array = np.zeros(q)
+    by_fold: FoldPredictions | None = None
+    if plan.guard and len(rows) >= FEWEST_ROWS:
         of_model: tuple[Array, ...] | None = None
         if inference.trains_folds:
             search = FoldSearch(trained.start, np.concatenate([theta, log_noise]), bounds, density, settings.max_iter)
@@ -147,45 +282,26 @@ def fit_residual_gp(
             shrinks=problem.is_residual,
             own_folds=own_folds is not None,
             of_model=of_model,
+            is_heavy=precision is not None,
         )
+    if precision is not None:
+        shift = mean_beside_location(guarded.residual, counts)
+        guarded = guarded._replace(residual=guarded.residual - shift)
+    if precision is not None or (plan.guard and len(rows) >= FEWEST_ROWS):
         posterior = with_noise_of(posterior, guarded.errors, counts, np.exp(bounds[-q:, 0]))
-    kind = noise
-    if own_folds is not None and not holds_between_folds(noise, posterior, data, guarded.errors, d, own_folds, rng):
-        kind = "constant"
-    posterior, noise_model, noise_variance = learn_noise(
-        kind, posterior, data, guarded.errors, d, problem.held_out, rng
-    )
-    growth = Growth.none(q)
-    if noise_model.varies and problem.is_residual and not keeps_constant:
-        growth = fit_growth(y_pred, guarded.residual, counts)
-    gp = ResidualGP(
-        posterior=posterior,
-        noise=noise_model,
-        noise_choice=noise,
-        inputs=inputs,
-        outputs=outputs,
-        targets=targets,
-        bound=in_units_of_data(trained.bound, data.total_weight, targets),
-        n_iter=trained.n_iter,
-        converged=trained.converged,
-        message=trained.message,
-        is_residual=problem.is_residual,
-        slope_at=spread_out(rows[:, d:]),
-        correction=guarded.correction,
-        constant=targets.offset if keeps_constant else guarded.correction * targets.offset,
-        growth=growth,
-        weight_unit=weight_unit,
-        edges=Edges.of(rows[:, d:]) if problem.is_residual else None,
-    )
-    response = noise_model.response(rows, data.targets)
-    if response.precision is not None or not np.array_equal(response.targets, data.targets):
-        weighed = replace(data, targets=response.targets, precision=response.precision)
-        of_response = inference.posterior(kernel, theta, log_noise, inducing_points, weighed)
-        gp = gp.with_posterior(replace(of_response, noise_variance=posterior.noise_variance))
-    residual, latent = shrunk(*left_out, guarded.correction, constant + data.targets)
-    std = np.sqrt(latent + noise_variance)
-    scores = guarded.residual / np.sqrt(guarded.latent + noise_variance)
-    return TrainedGP(gp, LeftOut(targets.scale * residual, targets.scale * std, scores, counts, place))
+    return _Attempt(targets, data, trained, posterior, left_out, guarded, constant, shift, degrees)
+
+
+def _robust(plan: _Plan, first: _Attempt, tails: Tails, rounding: Array | None, *, is_asked_for: bool) -> _Attempt:
+    """The better one of an attempt and of one with a Student likelihood, by errors of left-out rows."""
+    precision, weight = tails.precision(first.guarded.residual), plan.problem.weight
+    units = first.targets
+    if rounding is not None:
+        weighed = precision if weight is None else weight * precision
+        units = Scaling.standardizing(plan.problem.targets, weighed, rounding)
+    second = _attempt(plan, units, precision)
+    errors = [attempt.targets.scale * attempt.guarded.residual for attempt in (first, second)]
+    return second if is_asked_for or predicts_better(errors[0], errors[1], plan.counts) else first
 
 
 def _other_predictions(problem: Problem) -> tuple[Array, ...]:

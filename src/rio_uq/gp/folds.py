@@ -108,7 +108,7 @@ def predict_folds(
         for number in np.unique(fold):
             inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             rows = data.subset(inside)
-            offset = np.average(rows.targets, axis=0, weights=rows.weight)
+            offset = np.average(rows.targets, axis=0, weights=rows.effective_weight)
             objective = ExactObjective(kernel, replace(rows, targets=rows.targets - offset))
             posterior = objective.posterior(_likeliest(objective, how))
             expected, latent[outside] = gp_posterior.predict(posterior, data.rows[outside])

@@ -30,6 +30,7 @@ import numpy as np
 
 from rio_uq._base.array import Array
 from rio_uq.gp.folds import MOST_IN_TENTHS, FoldPredictions
+from rio_uq.gp.noise.tails import likeliest_tails
 
 FEWEST_ROWS = 4
 STANDARD_ERRORS, MORE_OF_FEW_ROWS = 2.0, 10.0
@@ -38,6 +39,9 @@ STANDARD_ERRORS, MORE_OF_FEW_ROWS = 2.0, 10.0
 LEAST_EXPECTED = 0.2
 """Where a model has fitted so much that its residuals would have only this share of what clones have in theirs, it
 cannot be told whether it errs as they do."""
+
+SHARE_STEPS = 20
+"""By which a share and the precisions of its errors are found."""
 
 WHOLE = 0.9
 """A factor above this is taken for one."""
@@ -79,6 +83,7 @@ def guarded_errors(
     shrinks: bool,
     own_folds: bool,
     of_model: tuple[Array, ...] | None = None,
+    is_heavy: bool = False,
 ) -> Guarded:
     """Guard the corrections of a GP.
 
@@ -100,9 +105,13 @@ def guarded_errors(
     of_model : (own, like_clones) or None
         Residuals (n, q) of the model itself, and those that it would have if it erred as its clones do, where targets
         are residuals of clones.
+    is_heavy : bool
+        Whether noise has heavy tails, so that rows count by their precision.
     """
     total = constant + targets
     expected = targets - left_out[0] if by_fold is None else by_fold.mean
+    if is_heavy:
+        weight = weight * precision_at_best_share(total, constant + expected, weight)
     correction = supported_shares(total, constant + expected, weight) if shrinks else np.ones(targets.shape[1])
     if of_model is not None and by_fold is not None:
         means = [constant + mean for mean in by_fold.elsewhere]
@@ -163,6 +172,19 @@ def supported_share(residual: Array, mean: Array, weight: Array) -> float:
     needed = STANDARD_ERRORS + MORE_OF_FEW_ROWS / n_rows
     share = best * (1.0 - (needed**2 * variance / best**2) ** 2)
     return 1.0 if share > WHOLE else max(share, 0.0)
+
+
+def precision_at_best_share(residual: Array, mean: Array, weight: Array) -> Array:
+    """Precisions (n,) of left-out residuals (n, q) about c m with the c of each output that makes them likeliest under
+    a Student distribution: by turns, from no correction on.
+    """
+    share = np.zeros(residual.shape[1])
+    for _ in range(SHARE_STEPS):
+        errors = residual - share * mean
+        precision = likeliest_tails(errors, weight).precision(errors)
+        information = (weight * precision) @ mean**2
+        share = (weight * precision) @ (residual * mean) / np.where(information > 0.0, information, 1.0)
+    return precision
 
 
 def shared_with_clones(own: Sequence[Array], like_clones: Sequence[Array], weight: Array) -> float:

@@ -125,6 +125,11 @@ class Posterior:
         return self._statistics.total_weight
 
     @property
+    def likelihood_noise(self) -> Array:
+        """The noise variances (q,) by which its rows are weighed; those of new outcomes may be others."""
+        return self._statistics.noise_variance
+
+    @property
     def sums(self) -> Sums:
         """Sums over the rows behind it, where they are all that it needs of rows."""
         return self._statistics.sums

@@ -130,7 +130,7 @@ class ResidualGP:
 
     def _data(self, problem: Problem, walk_options: dict[str, Any]) -> Observations:
         rows = self._rows(problem.features, problem.y_pred)
-        targets, precision = self.noise.response(rows, self.targets.apply(problem.targets))
+        targets, precision = self.noise.response(rows, self.targets.apply(problem.targets), self.posterior)
         weight = self.weight_unit.measurements(problem.weight, len(rows))
         return Observations(rows, targets, weight, precision, **walk_options)
 

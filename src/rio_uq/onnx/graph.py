@@ -21,6 +21,7 @@ from rio_uq.gp.noise.constant import Constant
 from rio_uq.gp.noise.contract import Noise
 from rio_uq.gp.noise.growth import LARGEST
 from rio_uq.gp.noise.several import Several
+from rio_uq.gp.noise.student import Student
 from rio_uq.gp.noise.varying import Varying
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.residual import ResidualGP
@@ -175,12 +176,13 @@ def _diagonal(graph: Graph, rows: str, posterior: Posterior) -> str:
 
 def _noise(graph: Graph, rows: str, y_pred: str, gp: ResidualGP) -> str:
     """Noise variances, (1, q) or (n, q)."""
-    if type(gp.noise) is Several:
-        factors = [_noise_factor(graph, rows, noise) for noise in gp.noise.models]
+    noise = gp.noise.scatter if type(gp.noise) is Student else gp.noise
+    if type(noise) is Several:
+        factors = [_noise_factor(graph, rows, one) for one in noise.models]
         ones = graph.apply("Add", graph.apply("Mul", graph.row_sums(rows), 0.0), 1.0)
         factor = graph.apply("Concat", *(graph.apply("Mul", ones, one) for one in factors), axis=1)
     else:
-        factor = _noise_factor(graph, rows, gp.noise)
+        factor = _noise_factor(graph, rows, noise)
     variance = graph.apply("Mul", factor, gp.noise_variance[None])
     if gp.growth.is_none:
         return variance

@@ -27,6 +27,7 @@ from rio_uq.gp.noise.constant import Constant
 from rio_uq.gp.noise.contract import Noise
 from rio_uq.gp.noise.growth import Growth
 from rio_uq.gp.noise.several import Several
+from rio_uq.gp.noise.student import Student
 from rio_uq.gp.noise.varying import Varying
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.residual import ResidualGP
@@ -164,6 +165,8 @@ def _write_noise(noise: Noise, put: Put, prefix: str = "gp/field") -> dict[str, 
         return None
     if type(noise) is Varying:
         return _write_varying(noise, put, prefix)
+    if type(noise) is Student:
+        return {"degrees": float(noise.degrees), "scatter": _write_noise(noise.scatter, put, prefix)}
     if type(noise) is Several:
         return {"outputs": [_write_noise(one, put, f"{prefix}/{n}") for n, one in enumerate(noise.models)]}
     raise TypeError(f"noise of class {type(noise).__name__} has no form in a file: write one in {__name__}")
@@ -173,6 +176,12 @@ def _read_noise(fields: Fields | None, arrays: Arrays, n_columns: int, n_outputs
     """In files of earlier versions several outputs share one field."""
     if fields is None:
         return Constant()
+    if "degrees" in fields.left:
+        student = Student(
+            _read_noise(fields.optional_child("scatter"), arrays, n_columns, n_outputs), fields.positive("degrees")
+        )
+        fields.finish()
+        return student
     if "outputs" not in fields.left:
         return _read_varying(fields, arrays, n_columns)
     outputs = fields.optional_children("outputs")

@@ -28,11 +28,16 @@ def write_shape(shape: Shape) -> dict[str, Any]:
 def _write_density(score: Density) -> dict[str, Any]:
     plain: dict[str, Any] = {"kind": score.kind, "n_rows": int(score.n_rows)}
     if isinstance(score, Student):
-        return {**plain, "degrees": score.degrees, "scale": score.scale, "heights": score.heights.tolist()}
+        edges = {} if score.edges is None else {"edges": score.edges.tolist()}
+        return {**plain, "degrees": score.degrees, "scale": score.scale, "heights": score.heights.tolist(), **edges}
     if isinstance(score, NormalTails):
         return {**_write_density(score.inner), "tails": [score.lowest, score.highest]}
     if isinstance(score, SkewedStudent):
-        return {**plain, "degrees": score.degrees, "lower": score.lower, "upper": score.upper}
+        sides = {**plain, "degrees": score.degrees, "lower": score.lower, "upper": score.upper}
+        if not len(score.edges):
+            return sides
+        below, above = score.heights.tolist()
+        return {**sides, "below": below, "above": above, "edges": score.edges.tolist()}
     return plain
 
 
@@ -81,10 +86,36 @@ def _read_inner(fields: Fields) -> Density:
     if degrees <= 2.0:
         fields.fail("has to be more than two", "degrees")
     if kind == SkewedStudent.kind:
-        return SkewedStudent(n_rows, degrees, fields.positive("lower"), fields.positive("upper"))
-    scale, heights = fields.positive("scale"), fields.items("heights")
-    is_histogram = 0 < len(heights) <= MOST_BINS and all(isinstance(height, float) for height in heights)
-    values = np.array(heights if is_histogram else [], dtype=float)
-    if not is_histogram or not (np.isfinite(values) & (values > 0.0)).all() or abs(values.mean() - 1.0) > 1e-6:
-        fields.fail("has to be a list of positive numbers whose mean is one", "heights")
-    return Student(n_rows, degrees, scale, values)
+        sides = fields.positive("lower"), fields.positive("upper")
+        if "edges" not in fields.left:
+            return SkewedStudent(n_rows, degrees, *sides)
+        below = _read_heights(fields, "below")
+        above, edges = _read_heights(fields, "above"), _read_edges(fields, len(below))
+        if len(above) != len(below):
+            fields.fail("has to have as many numbers as below", "above")
+        skewed = SkewedStudent(n_rows, degrees, *sides, np.stack([below, above]), edges)
+        return _with_mass_one(skewed, fields, "above")
+    scale, heights = fields.positive("scale"), _read_heights(fields, "heights")
+    edges_or_none = _read_edges(fields, len(heights)) if "edges" in fields.left else None
+    return _with_mass_one(Student(n_rows, degrees, scale, heights, edges_or_none), fields, "heights")
+
+
+def _with_mass_one(density: Student | SkewedStudent, fields: Fields, key: str) -> Density:
+    if abs(density.total - 1.0) > 1e-6:
+        fields.fail("has to be a list of positive numbers whose mean is one, weighted by the masses of bins", key)
+    return density
+
+
+def _read_heights(fields: Fields, key: str) -> Array:
+    heights = fields.items(key)
+    if not 0 < len(heights) <= MOST_BINS or not all(map(_is_number, heights)) or min(heights) <= 0.0:
+        fields.fail(f"has to be a list of at most {MOST_BINS} positive numbers whose mean is one", key)
+    return np.array(heights)
+
+
+def _read_edges(fields: Fields, n_bins: int) -> Array:
+    """In files of earlier versions bins are of equal width."""
+    edges = fields.items("edges")
+    if len(edges) != n_bins - 1 or not all(map(_is_number, edges)) or (np.diff([1.0, *edges, 0.0]) >= 0.0).any():
+        fields.fail(f"has to be a list of {n_bins - 1} numbers that descend between one and zero", "edges")
+    return np.array(edges)

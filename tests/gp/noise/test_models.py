@@ -23,8 +23,8 @@ def learn(name, rng, spread, n=300, held_out=None):
 
 @pytest.mark.parametrize("name", NOISES)
 def test_a_response_is_the_target_and_all_rows_are_equally_precise(name, rng):
-    data, _, _, noise, _ = learn(name, rng, 1.2)
-    response = noise.response(data.rows, data.targets)
+    data, _, posterior, noise, _ = learn(name, rng, 1.2)
+    response = noise.response(data.rows, data.targets, posterior)
     np.testing.assert_array_equal(response.targets, data.targets)
     assert response.precision is None
 

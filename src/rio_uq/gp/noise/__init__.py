@@ -18,7 +18,7 @@ from rio_uq.gp.posterior import Posterior
 STANDARD_ERRORS = 2.0
 """Over folds that keep rows apart, noise that varies has to be better than constant noise by so many of them."""
 
-NOISES: dict[str, FitNoise] = {"constant": fit_constant, "io": fit_varying}
+NOISES: dict[str, FitNoise] = {"constant": fit_constant, "io": fit_varying, "student": fit_varying}
 
 
 def learn_noise(

@@ -25,7 +25,7 @@ class Constant:
 
     varies = False
 
-    def response(self, rows: Array, targets: Array) -> Response:
+    def response(self, rows: Array, targets: Array, posterior: Posterior) -> Response:
         return Response(targets)
 
     def variance(self, rows: Array, level: Array, n_jobs: int = 1) -> Array:

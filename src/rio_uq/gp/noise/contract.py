@@ -41,8 +41,8 @@ class Noise(Protocol):
     @property
     def varies(self) -> bool: ...
 
-    def response(self, rows: Array, targets: Array) -> Response:
-        """Response and precision of rows (n, D) with their targets (n, q)."""
+    def response(self, rows: Array, targets: Array, posterior: Posterior) -> Response:
+        """Response and precision of rows (n, D) with their targets (n, q), which are new to a posterior."""
 
     def variance(self, rows: Array, level: Array, n_jobs: int = 1) -> Array:
         """Noise variance at each row, shape (n, q), from that of a typical row (q,)."""

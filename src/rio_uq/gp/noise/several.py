@@ -10,6 +10,7 @@ import numpy as np
 from rio_uq._base.array import Array
 from rio_uq.gp.noise.constant import Constant
 from rio_uq.gp.noise.contract import Noise, Response
+from rio_uq.gp.posterior import Posterior
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Several:
     def varies(self) -> bool:
         return any(model.varies for model in self.models)
 
-    def response(self, rows: Array, targets: Array) -> Response:
+    def response(self, rows: Array, targets: Array, posterior: Posterior) -> Response:
         return Response(targets)
 
     def variance(self, rows: Array, level: Array, n_jobs: int = 1) -> Array:
