@@ -209,3 +209,11 @@ def test_folds_may_be_masks(noisy):
         for cv in ([(first, ~first)], [(np.arange(60), np.arange(60, 120))])
     )
     np.testing.assert_array_equal(by_mask[0], by_number[0])
+
+
+def test_records_of_one_measurement_are_in_one_fold(rng):
+    """A clone that has seen a twin has seen the row."""
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    near = np.repeat(X, 3, axis=0) + 1e-3 * rng.normal(size=(120, 3))
+    for _, test in make_folds(5, near, np.repeat(y, 3), near, None, None, rng):
+        assert len(np.unique(test // 3)) * 3 == len(test)

@@ -17,6 +17,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
 from rio_uq._base.array import Array
+from rio_uq.gp.copies import measurement_of
 from rio_uq.models import base as base_model
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -78,8 +79,8 @@ def make_folds(
     X, y, groups
         What a splitter may want to see.
     features : (n, d) array
-        Rows with equal features and equal outcomes are copies: a row that occurs twice is in one fold, as is a row of
-        weight two.
+        Rows with equal features and outcomes, or nearly so, are copies: a row that occurs twice is in one fold, as is a
+        row of weight two.
     weight : (n,) array or None
         Rows of weight 0 are in no fold.
     rng : numpy.random.Generator
@@ -91,11 +92,11 @@ def make_folds(
             f"groups were given, and cv={cv} does not look at them: use a splitter that does, such as GroupKFold({cv})"
         )
     counted = np.arange(len(features)) if weight is None else np.flatnonzero(weight)
-    _, copy_of = np.unique(np.column_stack([features, y])[counted], axis=0, return_inverse=True)
+    copy_of = measurement_of(features[counted], y.reshape(len(y), -1)[counted])
     cv = min(cv, max(2, len(counted) // 2))
-    if copy_of.max() + 1 < cv or not features.shape[1]:  # equal outcomes alone are no copies
+    if copy_of.max() + 1 < cv:
         copy_of = np.arange(len(counted))
-    fold_of = rng.permutation(copy_of.max() + 1)[copy_of.ravel()] % cv
+    fold_of = rng.permutation(copy_of.max() + 1)[copy_of] % cv
     return [(counted[fold_of != fold], counted[fold_of == fold]) for fold in range(cv)]
 
 

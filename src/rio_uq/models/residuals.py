@@ -25,6 +25,7 @@ from sklearn.utils import indexable
 
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.warnings import SeenRowsWarning, warn_user
+from rio_uq.gp.copies import measurement_of
 from rio_uq.models.base import check_fit_params_used, check_predictions, fitted, fitted_clone, needs_fit, predictions
 from rio_uq.models.cross_fitting import (
     FEWEST_ROWS,
@@ -210,13 +211,13 @@ def choose_residuals(
 
 
 def without_copies_of_seen_rows(held_out: Mask, features: Array, y: Array) -> Mask | bool:
-    """Held-out rows but for those that have a copy, of equal features and outcome, among the rows that were seen."""
-    if not features.shape[1]:  # equal outcomes alone are no copies
-        return held_out
-    _, copy_of = np.unique(np.column_stack([features, y]), axis=0, return_inverse=True)
+    """Held-out rows but for those that have a copy, of (nearly) equal features and outcome, among the rows that were
+    seen.
+    """
+    copy_of = measurement_of(features, y.reshape(len(y), -1))
     is_seen = np.zeros(copy_of.max() + 1, dtype=bool)
-    is_seen[copy_of.ravel()[~held_out]] = True
-    unseen = held_out & ~is_seen[copy_of.ravel()]
+    is_seen[copy_of[~held_out]] = True
+    unseen = held_out & ~is_seen[copy_of]
     return unseen if unseen.any() else False
 
 
