@@ -108,6 +108,7 @@ def test_the_share_with_twins_by_chance_is_that_of_the_derivation(d, rng):
 def test_nothing_to_compare():
     assert near_copies(np.empty((5, 0)), np.arange(5.0)[:, None], np.arange(5.0)[:, None]) is None
     assert near_copies(np.ones((1, 2)), np.ones((1, 1)), np.ones((1, 1))) is None
+    assert near_copies(np.ones((2, 2)), np.ones((2, 1)), np.ones((2, 1))) is None
     assert near_copies(np.array([[np.nan], [1.0]]), np.ones((2, 1)), np.ones((2, 1))) is None
 
 

@@ -11,6 +11,7 @@ from rio_uq._base.array import Array, Mask
 from rio_uq.gp.copies import as_measurements
 from rio_uq.gp.edges import Edges
 from rio_uq.gp.folds import FoldPredictions, FoldSearch, predict_folds, random_folds
+from rio_uq.gp.groups import predict_groups
 from rio_uq.gp.guard import FEWEST_ROWS, Guarded, guarded_errors, shrunk
 from rio_uq.gp.inference import inference_for
 from rio_uq.gp.kernels.io import io_kernel
@@ -138,6 +139,8 @@ def fit_residual_gp(
             elsewhere = tuple(np.hstack([rows[:, :d], outputs.apply(other)]) for other in others)
             by_fold = predict_folds(kernel, data, fold, search, elsewhere)
             of_model = tuple((problem.targets + problem.y_pred - other) / targets.scale for other in others) or None
+        elif own_folds is not None:
+            by_fold = predict_groups(inference, posterior, data, own_folds)
         guarded = guarded_errors(
             left_out,
             by_fold,
@@ -145,7 +148,7 @@ def fit_residual_gp(
             constant,
             counts,
             shrinks=problem.is_residual,
-            own_folds=own_folds is not None,
+            own_folds=own_folds,
             of_model=of_model,
         )
         posterior = with_noise_of(posterior, guarded.errors, counts, np.exp(bounds[-q:, 0]))

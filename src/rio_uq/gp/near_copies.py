@@ -56,6 +56,8 @@ def near_copies(features: Array, outcome: Array, residual: Array) -> NDArray[np.
     if len(np.unique(features, axis=0)) < (1.0 - RECURRING) * n:
         return None
     points = _in_few_columns(columns, np.hstack([features, residual]))
+    if not points.shape[1]:
+        return None
     tree = cKDTree(points)
     rng = np.random.default_rng(0)
     sample = points if n <= SAMPLE_ROWS else points[rng.choice(n, SAMPLE_ROWS, replace=False)]
