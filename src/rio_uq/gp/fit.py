@@ -9,7 +9,7 @@ import numpy as np
 
 from rio_uq._base.array import Array, Mask
 from rio_uq.gp.copies import as_measurements
-from rio_uq.gp.edges import Edges
+from rio_uq.gp.edges import Edges, open_slope
 from rio_uq.gp.folds import FoldPredictions, FoldSearch, predict_folds, random_folds
 from rio_uq.gp.groups import predict_groups
 from rio_uq.gp.guard import FEWEST_ROWS, Guarded, guarded_errors, shrunk
@@ -161,6 +161,9 @@ def fit_residual_gp(
     growth = Growth.none(q)
     if noise_model.varies and problem.is_residual and not keeps_constant:
         growth = fit_growth(y_pred, guarded.residual, counts)
+    edges = None
+    if problem.is_residual:
+        edges = Edges.of(rows[:, d:], open_slope(rows[:, d:], guarded.residual, counts, guarded.correction))
     gp = ResidualGP(
         posterior=posterior,
         noise=noise_model,
@@ -178,7 +181,7 @@ def fit_residual_gp(
         constant=targets.offset if keeps_constant else guarded.correction * targets.offset,
         growth=growth,
         weight_unit=weight_unit,
-        edges=Edges.of(rows[:, d:]) if problem.is_residual else None,
+        edges=edges,
     )
     response = noise_model.response(rows, data.targets)
     if response.precision is not None or not np.array_equal(response.targets, data.targets):
