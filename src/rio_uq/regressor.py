@@ -324,7 +324,9 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             validation rows of a network, say. With a mask the GP learns two noise variances, and uses that of the
             held-out rows for predictions; rows with a copy among the others do not count as held out.
         groups : array of shape (n,), optional
-            For a ``cv`` that looks at groups.
+            The person, machine or place that each row belongs to, if error bars are to hold at new ones: rows of a
+            group are left out together, by the folds of the model (those of a splitter ``cv``, or ``cv`` folds of
+            whole groups) and by those of the GP, whatever the residuals are.
         **fit_params
             Further parameters for ``fit`` of a model that is fitted here: ``eval_set``, ``callbacks``, the weights of a
             step of a Pipeline (``ridge__sample_weight``). Those with an entry for each row are cut into folds as the

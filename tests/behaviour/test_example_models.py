@@ -54,6 +54,6 @@ def test_time_and_groups(capsys, monkeypatch):
     monkeypatch.setattr(example, "FOREST", RandomForestRegressor(30, random_state=0))
     monkeypatch.setitem(Training.__init__.__kwdefaults__, "guard", True)
     found = example.main(n_repeats=1)
-    assert found["new patients"]["random folds"] < found["new patients"]["GroupKFold"]
+    assert found["new patients"]["random folds"] < found["new patients"]["folds of groups"]
     assert found["later days"]["TimeSeriesSplit"] < found["later days"]["and calibrated on the latest days"]
     assert len(capsys.readouterr().out.splitlines()) == 2

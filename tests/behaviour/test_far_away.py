@@ -84,3 +84,34 @@ def test_outcomes_follow_predictions_wherever_they_are():
     rio = RIORegressor(target="outcome", kernel="output", output_kernel="linear", scale="identity", random_state=0)
     rio.fit(X, y, y_pred=y_pred, held_out=True)
     np.testing.assert_allclose(rio.predict(rows_at(FAR), y_pred=FAR), 2.0 * FAR, rtol=0.1)
+
+
+@pytest.fixture(scope="module")
+def not_corrected():
+    """The model has a slope of 0.8 where 1 is right, which forty rows do not show clearly enough."""
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-2.0, 2.0, size=(40, 2))
+    y = X[:, 0] + 0.5 * rng.normal(size=40)
+    options = {"scale": "identity", "training": {"guard": True}, "random_state": 0}
+    return RIORegressor(**options).fit(X, y, y_pred=0.8 * X[:, 0], held_out=True)
+
+
+class TestNoCorrection:
+    def test_error_bars_grow_by_the_slope_that_errors_may_have(self, not_corrected):
+        rio = not_corrected
+        assert rio.correction_ == 0.0
+        mean, std = rio.predict(rows_at(FAR), y_pred=0.8 * FAR, return_std=True)
+        np.testing.assert_allclose(mean, 0.8 * FAR, atol=0.2)
+        assert (np.abs(FAR - mean) < 2.0 * std).all()
+        assert (std < 0.5 * FAR).all()
+
+    def test_nothing_changes_within_the_range(self, not_corrected):
+        gp = not_corrected.fitted_.gp
+        assert gp.edges.open_slope[0] > 0.0
+        assert not gp.edges.left_open(gp.outputs.apply(np.linspace(-1.2, 1.2, 5)[:, None])).any()
+
+    def test_draws_and_covariances_agree(self, not_corrected):
+        test_draws_covariances_and_parts_agree_with_means_and_variances(not_corrected)
+
+    def test_files_keep_the_slope(self, not_corrected, tmp_path):
+        test_files_keep_the_range(not_corrected, tmp_path)

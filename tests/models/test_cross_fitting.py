@@ -165,7 +165,8 @@ def test_error_bars_of_a_forest_hold_what_they_say(rng):
         (Ridge(), {}, {"y_pred": np.zeros(120)}, ValueError, "y_pred was given"),
         (Ridge().fit([[0.0]], [0.0]), {}, {"held_out": np.arange(120) < 20}, ValueError, "held_out was given"),
         (Ridge(), {"residuals": "auto"}, {"held_out": np.arange(120) < 20}, ValueError, "is not fitted yet"),
-        (Ridge(), {}, {"groups": np.arange(120)}, ValueError, "GroupKFold"),
+        (Ridge(), {}, {"groups": np.zeros(120)}, ValueError, r"one label, 0.0, for all rows.*two groups at least"),
+        (Ridge(), {}, {"groups": np.arange(60)}, ValueError, r"groups has to have shape \(120,\)"),
         (Ridge(), {"cv": 1}, {}, ValueError, "cv has to be a whole number of at least 2"),
         (Ridge(), {"cv": [(np.arange(120), [])]}, {}, ValueError, "use fewer folds"),
         (
@@ -175,7 +176,6 @@ def test_error_bars_of_a_forest_hold_what_they_say(rng):
             ValueError,
             "to 10 of the 30 rows that it predicts",
         ),
-        (Ridge(), {"residuals": "in-sample"}, {"groups": np.arange(120)}, ValueError, "only cross-fitting looks at"),
         (Ridge(), {"combine": "both"}, {}, ValueError, "'refit', 'average'"),
         (Ridge(), {"residuals": "oof"}, {}, ValueError, "'in-sample', 'cross-fit'"),
     ],
@@ -209,3 +209,19 @@ def test_folds_may_be_masks(noisy):
         for cv in ([(first, ~first)], [(np.arange(60), np.arange(60, 120))])
     )
     np.testing.assert_array_equal(by_mask[0], by_number[0])
+
+
+def test_records_of_one_measurement_are_in_one_fold(rng):
+    """A clone that has seen a twin has seen the row."""
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    near = np.repeat(X, 3, axis=0) + 1e-3 * rng.normal(size=(120, 3))
+    for _, test in make_folds(5, near, np.repeat(y, 3), near, None, None, rng):
+        assert len(np.unique(test // 3)) * 3 == len(test)
+
+
+def test_groups_are_in_one_fold_each(rng):
+    X, y, groups = rng.normal(size=(90, 2)), rng.normal(size=90), [f"person {number}" for number in np.arange(90) // 6]
+    folds = make_folds(5, X, y, X, groups, None, rng)
+    assert [len(test) for _, test in folds] == [18] * 5
+    for train, test in folds:
+        assert not {groups[row] for row in train} & {groups[row] for row in test}

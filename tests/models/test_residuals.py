@@ -233,6 +233,8 @@ def test_folds_of_the_user_are_used(data):
     forest = RandomForestRegressor(20, random_state=0).fit(X, y)  # its samples would not keep groups apart
     rio = RIORegressor(forest, cv=GroupKFold(4), **FAST).fit(X, y, groups=groups)
     assert (rio.residuals_.kind, rio.residuals_.n_fits) == ("out-of-fold", 4)
+    rio = RIORegressor(forest, cv=4, **FAST).fit(X, y, groups=groups)
+    assert (rio.residuals_.kind, rio.residuals_.n_fits) == ("out-of-fold", 4)
     new = RIORegressor(KNeighborsRegressor(1).fit(X + 1.0, y), cv=GroupKFold(4), **FAST).fit(X, y, groups=groups)
     assert new.residuals_.rows == "new"
 
@@ -240,7 +242,7 @@ def test_folds_of_the_user_are_used(data):
 @pytest.mark.parametrize(
     ("cv", "groups", "message"),
     [
-        (5, np.arange(60) // 10, "cv=5 does not look at them"),
+        (5, np.zeros(60), "two groups at least"),
         ([(np.arange(30), np.arange(60, 90))], None, "numbers from 0 to 59"),
     ],
 )

@@ -64,6 +64,16 @@ def test_beyond_the_range_of_predictions(n_outputs, rng):
     assert_agree(rio, X[:4], far)
 
 
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_beyond_the_range_without_a_correction(n_outputs, rng):
+    X = rng.normal(size=(40, 2))
+    y_pred = rng.normal(size=(40, n_outputs))
+    rio = fitted(X, y_pred + rng.normal(size=y_pred.shape), y_pred, scale="identity", training={"guard": True})
+    assert rio.fitted_.gp.edges.open_slope.all()
+    far = np.array([-30.0, -4.0, 0.0, 6.0])[:, None] * np.ones(n_outputs)
+    assert_agree(rio, X[:4], far)
+
+
 def prior_std(rio, X, y_pred):
     """Of an outcome, times its calibration: what variances are differences of."""
     gp = rio.fitted_.gp

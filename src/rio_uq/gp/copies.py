@@ -3,8 +3,9 @@
 Weights say how much rows count beside each other. A GP needs to know as well how many measurements there are: taken for
 ten, one measurement that was copied ten times shows that there is no noise. So weights are divided by a unit:
 
-- Rows of equal (x, ŷ, y) are copies of one measurement where that is implausible by chance. They become one row with
-  the weight of all, and the mean of these weights is the unit.
+- Rows of equal (x, ŷ, y) are copies of one measurement where that is implausible by chance, and so are rows that are
+  nearly equal (`rio_uq.gp.near_copies`). They become one row with the weight of all, and the mean of these weights is
+  the unit.
 - Where features are coarse and outcomes discrete, equal rows are measurements of their own: ninety zeros and ten ones
   at one x are a hundred. The mean weight of the rows as they were given is the unit.
 - Weights that are counts have the unit one.
@@ -20,12 +21,13 @@ random.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
+from rio_uq.gp.near_copies import near_copies
 from rio_uq.gp.problem import Problem
 
 Numbers = NDArray[np.intp]
@@ -95,12 +97,17 @@ def as_measurements(problem: Problem, *, are_counts: bool = False, is_sorted: bo
     n = len(problem.features)
     if is_sorted:
         problem = replace(problem, y_pred=rounded(problem.y_pred), targets=rounded(problem.targets))
-    elif are_counts or not _may_have_copies(problem):
-        return _as_they_come(problem, WeightUnit() if are_counts else WeightUnit(_mean(problem.weight), False))
-    first, cell = _cells(problem, is_sorted=is_sorted)
+    elif are_counts:
+        return _as_they_come(problem, WeightUnit())
+    first, cell = np.arange(n), np.arange(n)
+    if is_sorted or _may_have_copies(problem):
+        first, cell = _cells(problem, is_sorted=is_sorted)
     if are_counts or (len(first) < n and is_by_chance(problem)):
         unit = WeightUnit() if are_counts else WeightUnit(_mean(problem.weight), False)
         return _in_shares(problem, unit, first, cell) if is_sorted else _as_they_come(problem, unit)
+    first, cell = _with_near_copies(problem, first, cell)
+    if not is_sorted and len(first) == n:
+        return _as_they_come(problem, WeightUnit(_mean(problem.weight), False))
     unit = WeightUnit(_mean(problem.weight) * n / len(first), False)
     weight = np.bincount(cell, weights=problem.weight).astype(float)
     merged = replace(problem.subset(first), weight=unit.measurements(weight, len(first)))
@@ -124,9 +131,8 @@ def _in_shares(problem: Problem, unit: WeightUnit, first: Numbers, cell: Numbers
 
 def is_by_chance(problem: Problem) -> bool:
     """Whether equal rows are plausible by chance: see the top of this module."""
-    outcome = problem.targets + problem.y_pred if problem.is_residual else problem.targets
     where = _numbers(np.hstack([problem.features, rounded(problem.y_pred)]))
-    which = _numbers(rounded(outcome))
+    which = _numbers(rounded(_outcome(problem)))
     cells = np.unique(np.column_stack([where, which]), axis=0)
     n_places = int(where.max()) + 1
     if n_places > 1 and np.mean(np.bincount(cells[:, 1])[cells[:, 1]] > 1) < RECURRING:
@@ -167,6 +173,10 @@ def rounded(values: Array) -> Array:
     return np.stack(columns, axis=1)
 
 
+def _outcome(problem: Problem) -> Array:
+    return problem.targets + problem.y_pred if problem.is_residual else problem.targets
+
+
 def _may_have_copies(problem: Problem) -> bool:
     """False if all targets differ, which is soon found out."""
     return len(np.unique(rounded(problem.targets)[:, 0])) < len(problem.targets)
@@ -178,11 +188,39 @@ def _cells(problem: Problem, *, is_sorted: bool) -> tuple[Numbers, Numbers]:
     """
     marks = [mark[:, None].astype(float) for mark in (problem.held_out, problem.fold) if mark is not None]
     keys = np.hstack([problem.features, rounded(problem.y_pred), rounded(problem.targets), *marks])
+    if not is_sorted:
+        return _in_order_of_first(keys)
     _, first, cell = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    if is_sorted:
-        return first, cell.ravel()
+    return first, cell.ravel()
+
+
+def _with_near_copies(problem: Problem, first: Numbers, cell: Numbers) -> tuple[Numbers, Numbers]:
+    """The first row of each set of equal rows and the set of each row, where sets are joined that are nearly equal."""
+    distinct = problem.subset(first)
+    near = near_copies(distinct.features, _outcome(distinct), distinct.targets)
+    if near is None:
+        return first, cell
+    marks = [mark for mark in (distinct.held_out, distinct.fold) if mark is not None]
+    leading, joined = _in_order_of_first(np.column_stack([near, *marks]))
+    return first[leading], joined[cell]
+
+
+def _in_order_of_first(keys: NDArray[Any]) -> tuple[Numbers, Numbers]:
+    """The first of each set of equal keys (n, k), by its place among the rows, and the set of each row."""
+    _, first, cell = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     return first[order], np.argsort(order)[cell.ravel()]
+
+
+def measurement_of(features: Array, outcome: Array) -> Numbers:
+    """The measurement that each row is a record of, (n,): the same number for rows whose features and outcomes, (n, d)
+    and (n, q), are equal or nearly so. Without features all are measurements of their own.
+    """
+    if not features.shape[1]:  # equal outcomes alone are no copies
+        return np.arange(len(features))
+    _, first, cell = np.unique(np.hstack([features, outcome]), axis=0, return_index=True, return_inverse=True)
+    near = near_copies(features[first], outcome[first], outcome[first])
+    return np.asarray(cell.ravel() if near is None else near[cell.ravel()])
 
 
 def _numbers(keys: Array) -> Numbers:

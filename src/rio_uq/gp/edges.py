@@ -7,6 +7,12 @@ With Δ = ŷ − (the nearest end of the range of ŷ that was seen, and a margin
     var(c)  → var(c) + Σ_d v_d Δ_d²     since beyond it no row has shown the slope, and it is as unknown as before any
 
 Within the range nothing changes. Stationary terms fade by themselves.
+
+Where a correction is not made, or not all of it, errors may still go with ŷ: left-out rows say by which slope b, with a
+standard error e, and that it was too little to be corrected. Within the range its part of errors is in the noise, and
+beyond it grows. With m the middle of the range that was seen, h half its width and c the share of the correction made,
+
+    var(c)  → var(c) + (1 − c) (b² + e²) ((ŷ − m)² − h²)
 """
 
 from __future__ import annotations
@@ -25,24 +31,64 @@ as ŷ is a little larger than before."""
 
 
 class Edges(NamedTuple):
-    """The range of ŷ over the rows behind a GP and a margin, in scaled units, each (p,)."""
+    """The range of ŷ over the rows behind a GP and a margin, in scaled units.
+
+    Attributes
+    ----------
+    lowest, highest : (p,) arrays
+    open_slope : (p,) array
+        √((1 − c) (b² + e²)): how large a slope on ŷ may be that is not corrected.
+    """
 
     lowest: Array
     highest: Array
+    open_slope: Array
 
     @classmethod
-    def of(cls, y_pred: Array) -> Edges:
+    def of(cls, y_pred: Array, open_slope: Array | None = None) -> Edges:
         """Of at least one row of scaled predictions (n, p), with a margin."""
         lowest, highest = y_pred.min(axis=0), y_pred.max(axis=0)
         margin = MARGIN * (highest - lowest)
-        return cls(lowest - margin, highest + margin)
+        return cls(lowest - margin, highest + margin, np.zeros(len(lowest)) if open_slope is None else open_slope)
 
     def extended(self, other: Edges) -> Edges:
-        return Edges(np.minimum(self.lowest, other.lowest), np.maximum(self.highest, other.highest))
+        lowest, highest = np.minimum(self.lowest, other.lowest), np.maximum(self.highest, other.highest)
+        return self._replace(lowest=lowest, highest=highest)
+
+    @property
+    def middle(self) -> Array:
+        """m, (p,)."""
+        return 0.5 * (self.lowest + self.highest)
+
+    @property
+    def half_width(self) -> Array:
+        """h, (p,): without the margin."""
+        return 0.5 * (self.highest - self.lowest) / (1.0 + 2.0 * MARGIN)
+
+    def left_open(self, y_pred: Array) -> Array:
+        """Standard deviation of errors by a slope that is not corrected, (n, p), with the sign of ŷ − m."""
+        distance = y_pred - self.middle
+        reach = np.sqrt(np.maximum(distance**2 - self.half_width**2, 0.0))
+        return np.asarray(np.sign(distance) * reach * self.open_slope)
 
     def beyond(self, y_pred: Array) -> Array:
         """Δ of each row, (n, p): zero within the range."""
         return np.asarray(y_pred - np.minimum(np.maximum(y_pred, self.lowest), self.highest))
+
+
+def open_slope(y_pred: Array, residual: Array, weight: Array, correction: Array) -> Array:
+    """√((1 − c) (b² + e²)) of each output, (q,), from scaled predictions and left-out residuals, both (n, q), weights
+    (n,) and the shares c of corrections (q,).
+    """
+    x = y_pred - np.average(y_pred, axis=0, weights=weight)
+    r = residual - np.average(residual, axis=0, weights=weight)
+    information = weight @ x**2
+    varies = information > 0.0
+    per_information = np.where(varies, 1.0 / np.where(varies, information, 1.0), 0.0)
+    slope = per_information * (weight @ (x * r))
+    n_rows = int(np.count_nonzero(weight))
+    error = per_information * (weight @ (r - slope * x) ** 2) / max(n_rows - 2, 1)
+    return np.asarray(np.sqrt((1.0 - correction) * (slope**2 + error)))
 
 
 def slope_of(posterior: Posterior, n_predictions: int) -> Array:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from rio_uq._base.array import Array, Mask
 from rio_uq.gp.copies import as_measurements
-from rio_uq.gp.edges import Edges
+from rio_uq.gp.edges import Edges, open_slope
 from rio_uq.gp.folds import FoldPredictions, FoldSearch, predict_folds, random_folds
+from rio_uq.gp.groups import predict_groups
 from rio_uq.gp.guard import FEWEST_ROWS, Guarded, guarded_errors, shrunk
 from rio_uq.gp.inference import inference_for
 from rio_uq.gp.kernels.io import Kernel, io_kernel
@@ -163,6 +164,9 @@ def fit_residual_gp(
     growth = Growth.none(q)
     if noise_model.varies and problem.is_residual and not keeps_constant:
         growth = fit_growth(y_pred, guarded.residual, counts)
+    edges = None
+    if problem.is_residual:
+        edges = Edges.of(rows[:, d:], open_slope(rows[:, d:], guarded.residual, counts, guarded.correction))
     shift = attempt.shift
     gp = ResidualGP(
         posterior=posterior,
@@ -181,7 +185,7 @@ def fit_residual_gp(
         constant=(1.0 if keeps_constant else guarded.correction) * targets.offset + targets.scale * shift,
         growth=growth,
         weight_unit=weight_unit,
-        edges=Edges.of(rows[:, d:]) if problem.is_residual else None,
+        edges=edges,
     )
     response = noise_model.response(rows, data.targets, posterior)
     if response.precision is not None or not np.array_equal(response.targets, data.targets):
@@ -273,6 +277,8 @@ def _attempt(plan: _Plan, targets: Scaling, precision: Array | None = None) -> _
             elsewhere = tuple(np.hstack([rows[:, :d], outputs.apply(other)]) for other in others)
             by_fold = predict_folds(kernel, data, fold, search, elsewhere)
             of_model = tuple((problem.targets + problem.y_pred - other) / targets.scale for other in others) or None
+        elif own_folds is not None:
+            by_fold = predict_groups(inference, posterior, data, own_folds)
         guarded = guarded_errors(
             left_out,
             by_fold,
@@ -280,7 +286,7 @@ def _attempt(plan: _Plan, targets: Scaling, precision: Array | None = None) -> _
             constant,
             counts,
             shrinks=problem.is_residual,
-            own_folds=own_folds is not None,
+            own_folds=own_folds,
             of_model=of_model,
             is_heavy=precision is not None,
         )

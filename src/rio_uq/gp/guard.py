@@ -5,7 +5,9 @@ With left-out residuals r_i and what the GP expects of them, m_i, predictions ar
     c = Σ w_i r_i m_i / Σ w_i m_i²        and its variance        s² = Σ (w_i m_i (r_i − c m_i))² / (Σ w_i m_i²)²
 
 of which c (1 − (ks/c)⁴) is kept, within 0 and 1, with k = 2 + 10/n: nothing where c is no larger than two of its
-standard errors, or than a few more of few rows, and nearly all where it is clearly larger.
+standard errors, or than a few more of few rows, and nearly all where it is clearly larger. Rows of a group err
+together: where folds keep groups apart, s² has the squares of the sums over folds, if these are more, and k is larger
+as Student's quantile for so few sums is.
 
 Left-out rows are those of folds where inference trains GPs without them (`rio_uq.gp.folds`). These have fewer rows, and
 are a little worse than the GP of all rows for that alone. How much worse is seen at fixed hyperparameters: with e_i the
@@ -27,6 +29,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 
 from rio_uq._base.array import Array
 from rio_uq.gp.folds import MOST_IN_TENTHS, FoldPredictions
@@ -81,7 +85,7 @@ def guarded_errors(
     weight: Array,
     *,
     shrinks: bool,
-    own_folds: bool,
+    own_folds: NDArray[np.intp] | None,
     of_model: tuple[Array, ...] | None = None,
     is_heavy: bool = False,
 ) -> Guarded:
@@ -99,9 +103,9 @@ def guarded_errors(
     weight : (n,) array
     shrinks : bool
         Whether corrections may be shrunk: targets are residuals.
-    own_folds : bool
-        Whether folds are the user's own, which keep rows apart that belong together: leaving out single rows says
-        nothing there, and errors and variances of folds are taken as they are.
+    own_folds : (n,) array of int or None
+        Folds of the user's own, which keep rows apart that belong together: leaving out single rows says nothing there,
+        and errors and variances of folds are taken as they are.
     of_model : (own, like_clones) or None
         Residuals (n, q) of the model itself, and those that it would have if it erred as its clones do, where targets
         are residuals of clones.
@@ -112,7 +116,9 @@ def guarded_errors(
     expected = targets - left_out[0] if by_fold is None else by_fold.mean
     if is_heavy:
         weight = weight * precision_at_best_share(total, constant + expected, weight)
-    correction = supported_shares(total, constant + expected, weight) if shrinks else np.ones(targets.shape[1])
+    correction: Array = np.ones(targets.shape[1])
+    if shrinks:
+        correction = supported_shares(total, constant + expected, weight, own_folds)
     if of_model is not None and by_fold is not None:
         means = [constant + mean for mean in by_fold.elsewhere]
         columns = zip(*(values.T for values in (*of_model, *means)), strict=True)
@@ -121,7 +127,7 @@ def guarded_errors(
     if by_fold is None:
         return Guarded(correction, *alone)
     residual, latent = shrunk(targets - by_fold.mean, by_fold.latent, correction, total)
-    if own_folds:
+    if own_folds is not None:
         return Guarded(correction, residual, latent)
     if len(targets) > MOST_IN_TENTHS:
         at_optimum, _ = shrunk(targets - by_fold.mean_at_optimum, by_fold.latent, correction, total)
@@ -148,12 +154,14 @@ def latent_share(correction: Array) -> Array:
     return np.maximum(correction, LEAST_LATENT)
 
 
-def supported_shares(residual: Array, mean: Array, weight: Array) -> Array:
-    """The factor c of each output, (q,), from left-out residuals and corrections, (n, q), with weights (n,)."""
-    return np.array([supported_share(r, m, weight) for r, m in zip(residual.T, mean.T, strict=True)])
+def supported_shares(residual: Array, mean: Array, weight: Array, fold: NDArray[np.intp] | None = None) -> Array:
+    """The factor c of each output, (q,), from left-out residuals and corrections, (n, q), with weights (n,) and, where
+    rows of a fold err together, folds (n,).
+    """
+    return np.array([supported_share(r, m, weight, fold) for r, m in zip(residual.T, mean.T, strict=True)])
 
 
-def supported_share(residual: Array, mean: Array, weight: Array) -> float:
+def supported_share(residual: Array, mean: Array, weight: Array, fold: NDArray[np.intp] | None = None) -> float:
     """The factor c on corrections ``mean`` that left-out residuals support, all (n,): see the top of this module."""
     counted = weight > 0.0
     n_rows, size = int(np.count_nonzero(counted)), float(np.abs(mean[counted]).max())
@@ -167,9 +175,14 @@ def supported_share(residual: Array, mean: Array, weight: Array) -> float:
     if best <= 0.0:
         return 0.0
     error = residual - best * mean
-    robust = float(np.sum((weight * mean * error / information) ** 2))
-    variance = max(robust, float(weight @ error**2) / n_rows / information) * n_rows / (n_rows - 1)
+    parts = weight * mean * error / information
+    robust = float(np.sum(parts**2))
     needed = STANDARD_ERRORS + MORE_OF_FEW_ROWS / n_rows
+    if fold is not None and (n_folds := len(np.unique(fold[counted]))) > 1:
+        by_fold = float(np.sum(np.bincount(fold, weights=parts) ** 2))
+        robust = max(robust, by_fold * n_folds / (n_folds - 1))
+        needed *= stdtrit(n_folds - 1, 0.975) / ndtri(0.975)
+    variance = max(robust, float(weight @ error**2) / n_rows / information) * n_rows / (n_rows - 1)
     share = best * (1.0 - (needed**2 * variance / best**2) ** 2)
     return 1.0 if share > WHOLE else max(share, 0.0)
 

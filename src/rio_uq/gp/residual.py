@@ -159,6 +159,15 @@ class ResidualGP:
         beyond = self.edges.beyond(rows[:, -self.n_predictions :])
         return beyond if beyond.any() else None
 
+    def _left_open(self, rows: Array) -> Array | None:
+        """Standard deviations of what a slope on ŷ that is not corrected adds beyond the range that was seen, (n, q) in
+        the units of the data; None if nothing.
+        """
+        if self.edges is None or not self.edges.open_slope.any():
+            return None
+        far = self.edges.left_open(rows[:, -self.n_predictions :])
+        return far * self.targets.scale if far.any() else None
+
     def mean(self, features: Array, y_pred: Array, n_jobs: int) -> Array:
         """Mean of the target at each row, shape (n, q)."""
         rows = self._rows(features, y_pred)
@@ -185,7 +194,9 @@ class ResidualGP:
         beyond = self._beyond(rows)
         if beyond is not None:
             variance = variance + (beyond**2 @ slope_variance_of(self.posterior, self.n_predictions))[:, None]
-        return self._corrected(self._bounded(mean, rows)), self.latent_unit**2 * variance
+        variance = self.latent_unit**2 * variance
+        far = self._left_open(rows)
+        return self._corrected(self._bounded(mean, rows)), variance if far is None else variance + far**2
 
     def covariance(self, features: Array, y_pred: Array) -> Array:
         """Covariance of the latent target between rows, shape (q, n, n)."""
@@ -193,7 +204,8 @@ class ResidualGP:
         matrices, beyond = gp_posterior.covariance(self.posterior, rows), self._beyond(rows)
         if beyond is not None:
             matrices = matrices + beyond * slope_variance_of(self.posterior, self.n_predictions) @ beyond.T
-        return matrices * self.latent_unit[:, None, None] ** 2
+        matrices, far = matrices * self.latent_unit[:, None, None] ** 2, self._left_open(rows)
+        return matrices if far is None else matrices + far.T[:, :, None] * far.T[:, None, :]
 
     def sample(self, features: Array, y_pred: Array, n_samples: int, rng: np.random.Generator) -> Array:
         """Joint draws of the latent target, shape (n, q, n_samples)."""
@@ -205,7 +217,9 @@ class ResidualGP:
             slopes = rng.standard_normal((self.n_predictions, self.n_outputs * n_samples))
             draws = draws + (spread @ slopes).reshape(draws.shape)
         centre = self._corrected(self._bounded(mean, rows))
-        return centre[:, :, None] + self.latent_unit[:, None] * (draws - mean[:, :, None])
+        draws = centre[:, :, None] + self.latent_unit[:, None] * (draws - mean[:, :, None])
+        far = self._left_open(rows)
+        return draws if far is None else draws + far[:, :, None] * rng.standard_normal((self.n_outputs, n_samples))
 
     def part(self, name: str, features: Array, y_pred: Array, n_jobs: int) -> Array:
         """The part of the mean, less its offset, that comes from the "input" or the "output" kernel, (n, q)."""

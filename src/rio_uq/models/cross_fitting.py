@@ -17,6 +17,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
 from rio_uq._base.array import Array
+from rio_uq.gp.copies import measurement_of
+from rio_uq.gp.groups import group_folds
 from rio_uq.models import base as base_model
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -57,45 +59,38 @@ def check_can_be_refitted(model: Any) -> None:
         )
 
 
-def check_groups_unused(groups: Any) -> None:
-    """Raise if groups are given where nothing is cut into folds."""
-    if groups is not None:
-        raise ValueError(
-            "groups were given, and only cross-fitting looks at them: leave them out, or use residuals='cross-fit' "
-            "with a cv such as GroupKFold; for intervals that hold in each group, give groups to calibrate"
-        )
-
-
 def make_folds(
     cv: Any, X: Any, y: Array, features: Array, groups: Any, weight: Array | None, rng: np.random.Generator
 ) -> list[Fold]:
-    """The folds of a splitter, or for a number of them, random ones that keep copies of a row together.
+    """The folds of a splitter, or for a number of them, those that keep groups together, or random ones that keep
+    copies of a row together.
 
     Parameters
     ----------
     cv : int, splitter or iterable of folds
         As in scikit-learn.
-    X, y, groups
+    X, y
         What a splitter may want to see.
+    groups : sequence of n labels or None
+        That too.
     features : (n, d) array
-        Rows with equal features and equal outcomes are copies: a row that occurs twice is in one fold, as is a row of
-        weight two.
+        Rows with equal features and outcomes, or nearly so, are copies: a row that occurs twice is in one fold, as is a
+        row of weight two.
     weight : (n,) array or None
         Rows of weight 0 are in no fold.
     rng : numpy.random.Generator
     """
     if not isinstance(cv, int | np.integer):
         return [_checked_fold(fold, len(features)) for fold in check_cv(cv).split(X, y, groups)]
-    if groups is not None:
-        raise ValueError(
-            f"groups were given, and cv={cv} does not look at them: use a splitter that does, such as GroupKFold({cv})"
-        )
     counted = np.arange(len(features)) if weight is None else np.flatnonzero(weight)
-    _, copy_of = np.unique(np.column_stack([features, y])[counted], axis=0, return_inverse=True)
+    if groups is not None:
+        fold_of = group_folds([groups[row] for row in counted], int(cv))
+        return [(counted[fold_of != fold], counted[fold_of == fold]) for fold in range(fold_of.max() + 1)]
+    copy_of = measurement_of(features[counted], y.reshape(len(y), -1)[counted])
     cv = min(cv, max(2, len(counted) // 2))
-    if copy_of.max() + 1 < cv or not features.shape[1]:  # equal outcomes alone are no copies
+    if copy_of.max() + 1 < cv:
         copy_of = np.arange(len(counted))
-    fold_of = rng.permutation(copy_of.max() + 1)[copy_of.ravel()] % cv
+    fold_of = rng.permutation(copy_of.max() + 1)[copy_of] % cv
     return [(counted[fold_of != fold], counted[fold_of == fold]) for fold in range(cv)]
 
 

@@ -24,7 +24,10 @@ from numpy.typing import NDArray
 from sklearn.utils import indexable
 
 from rio_uq._base.array import Array, Mask
+from rio_uq._base.checks import check_groups
 from rio_uq._base.warnings import SeenRowsWarning, warn_user
+from rio_uq.gp.copies import measurement_of
+from rio_uq.gp.groups import group_folds
 from rio_uq.models.base import check_fit_params_used, check_predictions, fitted, fitted_clone, needs_fit, predictions
 from rio_uq.models.cross_fitting import (
     FEWEST_ROWS,
@@ -32,7 +35,6 @@ from rio_uq.models.cross_fitting import (
     FoldAverage,
     can_be_refitted,
     check_can_be_refitted,
-    check_groups_unused,
     clone_fitted_to,
     make_folds,
     out_of_fold,
@@ -122,7 +124,7 @@ class TrainingRows:
     held_out : (n,) array of bool, bool or None
         The rows that the model was not trained on: True for all of them, False for none; None where nobody says.
     groups : sequence of n labels or None
-        For folds.
+        Rows of a group are left out together.
     fit_params : mapping
         Further parameters of the model's own ``fit``.
     """
@@ -188,8 +190,18 @@ def choose_residuals(
     in_parts : bool
         Whether these rows are a sample of more, all of which the model will predict itself.
     """
+    if rows.groups is not None:
+        rows = replace(rows, groups=check_groups(rows.groups, len(rows.y)))
     chooser = _Chooser(model, rows, cv, combine, rng, verbose)
     chooser.check(residuals)
+    chosen = _choose(chooser, residuals, uses_model=uses_model, in_parts=in_parts)
+    if rows.groups is None or chosen.fold is not None:
+        return chosen
+    return replace(chosen, fold=group_folds(rows.groups))
+
+
+def _choose(chooser: _Chooser, residuals: str, *, uses_model: bool, in_parts: bool) -> Chosen:
+    model, rows, cv = chooser.model, chooser.rows, chooser.cv
     if rows.y_pred is not None:
         return chooser.given(warn=residuals == "auto" and uses_model)
     if residuals == "cross-fit":
@@ -210,13 +222,13 @@ def choose_residuals(
 
 
 def without_copies_of_seen_rows(held_out: Mask, features: Array, y: Array) -> Mask | bool:
-    """Held-out rows but for those that have a copy, of equal features and outcome, among the rows that were seen."""
-    if not features.shape[1]:  # equal outcomes alone are no copies
-        return held_out
-    _, copy_of = np.unique(np.column_stack([features, y]), axis=0, return_inverse=True)
+    """Held-out rows but for those that have a copy, of (nearly) equal features and outcome, among the rows that were
+    seen.
+    """
+    copy_of = measurement_of(features, y.reshape(len(y), -1))
     is_seen = np.zeros(copy_of.max() + 1, dtype=bool)
-    is_seen[copy_of.ravel()[~held_out]] = True
-    unseen = held_out & ~is_seen[copy_of.ravel()]
+    is_seen[copy_of[~held_out]] = True
+    unseen = held_out & ~is_seen[copy_of]
     return unseen if unseen.any() else False
 
 
@@ -234,6 +246,11 @@ class _Chooser:
     ) -> None:
         self.model, self.rows, self.cv, self.combine = model, rows, cv, combine
         self.rng, self.verbose = rng, verbose
+
+    @property
+    def _has_own_folds(self) -> bool:
+        """Whether folds are the user's own, which keep groups or times apart."""
+        return self.rows.groups is not None or not isinstance(self.cv, int | np.integer)
 
     def check(self, residuals: str) -> None:
         """Raise for options that contradict each other."""
@@ -255,7 +272,6 @@ class _Chooser:
 
     def given(self, *, warn: bool) -> Chosen:
         rows = self.rows
-        check_groups_unused(rows.groups)
         check_fit_params_used(self.model, rows.fit_params)
         model = self._fitted()
         y_pred = check_predictions(rows.y_pred, len(rows.y), rows.n_outputs, "y_pred")
@@ -274,7 +290,6 @@ class _Chooser:
 
     def own(self, verdict: str, reason: str) -> Chosen:
         """The model's own predictions."""
-        check_groups_unused(self.rows.groups)
         check_fit_params_used(self.model, self.rows.fit_params)
         model = self._fitted()
         if model is None:
@@ -287,7 +302,7 @@ class _Chooser:
         """Of a fitted model, whether it has seen the rows."""
         if not can_be_refitted(self.model):
             return self._unknown(f"{_name(self.model)} cannot be cloned and fitted to folds to find out")
-        if not isinstance(self.cv, int | np.integer) or self.rows.groups is not None:
+        if self._has_own_folds:
             self._folds(self.cv, *indexable(self.rows.X))  # what is wrong with them is the user's, and no open question
         evidence = training_evidence(self.model, self.rows.X, self.rows.y)
         if evidence.verdict == "new":
@@ -298,7 +313,7 @@ class _Chooser:
                 evidence, verdict="mixed", reason=f"{evidence.reason}, but its residuals are small{hint}"
             )
         # Folds of the user's own keep groups or times apart, which bootstrap samples do not.
-        if evidence.out_of_bag is not None and isinstance(self.cv, int | np.integer):
+        if evidence.out_of_bag is not None and not self._has_own_folds:
             choice = ResidualChoice("out-of-bag", "seen", evidence.reason)
             return Chosen(self.model, evidence.out_of_bag, choice)
         if evidence.verdict is not None:
@@ -318,7 +333,7 @@ class _Chooser:
         self._tell([len(train) for train, _ in folds])
         out = out_of_fold(self.model, X, rows.y, rows.weight, self._counted(folds), rows.fit_params)
         choice = ResidualChoice("out-of-fold", verdict, reason, len(folds))
-        if isinstance(self.cv, int | np.integer):
+        if not self._has_own_folds:
             return self._with_model(out.prediction, out.models, choice)
         weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
         sizes = [float(weight[train].sum()) for train, _ in folds]
@@ -367,7 +382,7 @@ class _Chooser:
                 SeenRowsWarning,
             )
         choice = ResidualChoice("out-of-fold", verdict.rows, str(verdict), n_fits, numbers)
-        if not isinstance(self.cv, int | np.integer):  # folds of the user's own
+        if self._has_own_folds:
             return self.out_of_fold(choice.rows, choice.reason)
         prediction = np.full_like(own, np.nan)
         for clone, (_, test) in enumerate(folds):

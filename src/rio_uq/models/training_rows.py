@@ -24,6 +24,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from rio_uq._base.array import Array, Mask
+from rio_uq.gp.copies import measurement_of
 from rio_uq.models.leaves import TREES, leaves_of_trees, remembered_share, share_drawn
 from rio_uq.models.overlap import Share, seen_share
 
@@ -204,7 +205,7 @@ def _of_bootstrap(model: Any, X: Array, y: Array) -> TrainingEvidence:
     if not all(hasattr(tree, "tree_") and tree.criterion in MEANS for tree in trees):
         return NO_EVIDENCE
     n = len(y)
-    copy_of = np.unique(np.column_stack([X, y]), axis=0, return_inverse=True)[1].ravel()
+    copy_of = measurement_of(X, y.reshape(n, -1))
     for tree, sample in islice(zip(trees, samples, strict=True), 5):
         if len(sample) and sample.max() >= n:
             return TrainingEvidence(is_other=True)

@@ -57,6 +57,11 @@ def predict(
     if gp.is_residual:
         mean = graph.apply("Add", y_pred, mean)
     variance = graph.apply("Mul", latent, gp.latent_unit[None] ** 2)
+    if gp.edges is not None and gp.edges.open_slope.any():
+        distance = graph.apply("Sub", predictions, gp.edges.middle[None])
+        beyond = graph.apply("Sub", graph.apply("Mul", distance, distance), gp.edges.half_width[None] ** 2)
+        far = graph.apply("Mul", graph.apply("Max", beyond, 0.0), (gp.edges.open_slope * gp.targets.scale)[None] ** 2)
+        variance = graph.apply("Add", variance, far)
     std = graph.apply("Sqrt", graph.apply("Add", variance, _noise(graph, rows, y_pred, gp)))
     moments = mean, graph.apply("Mul", std, calibration.std_factor)
     if not fitted.scales.is_identity:

@@ -49,7 +49,9 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
     if not gp.growth.is_none:
         put("gp/growth", np.stack([gp.growth.slope, gp.growth.reach]))
     if gp.edges is not None:
-        put("gp/edges", np.stack(gp.edges))
+        put("gp/edges", np.stack([gp.edges.lowest, gp.edges.highest]))
+        if gp.edges.open_slope.any():
+            put("gp/open_slope", gp.edges.open_slope)
     return {
         **({} if gp.n_predictions == gp.n_outputs else {"n_predictions": gp.n_predictions}),
         "posterior": _write_posterior("gp/posterior", gp.posterior, put),
@@ -131,7 +133,10 @@ def _read_growth(arrays: Arrays, n_outputs: int) -> Growth:
 def _read_edges(arrays: Arrays, n_predictions: int) -> Edges | None:
     if member("gp/edges") not in arrays.left:
         return None
-    edges = Edges(*arrays.floats("gp/edges", 2, n_predictions))
+    lowest, highest = arrays.floats("gp/edges", 2, n_predictions)
+    edges = Edges(lowest, highest, np.zeros(n_predictions))
+    if member("gp/open_slope") in arrays.left:
+        edges = edges._replace(open_slope=arrays.floats("gp/open_slope", n_predictions))
     if not (edges.lowest <= edges.highest).all():
         arrays.fail("gp/edges", "the first line has to be no larger than the second")
     return edges

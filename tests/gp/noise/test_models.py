@@ -1,12 +1,15 @@
 """Every noise model answers to the contract."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from rio_uq.gp.inference import exact
 from rio_uq.gp.kernels.io import io_kernel
-from rio_uq.gp.noise import NOISES, learn_noise
+from rio_uq.gp.noise import NOISES, _of_unseen_rows, learn_noise
 from rio_uq.gp.noise.constant import Constant, noise_of_unseen_rows
+from rio_uq.gp.noise.contract import LearntNoise
 from rio_uq.gp.noise.varying import Varying
 from rio_uq.gp.observations import Observations
 
@@ -96,3 +99,28 @@ def test_rows_without_residuals_do_not_make_those_of_others_small(rng):
     residual = np.where(held_out, 1.0, 0.0)[:, None] * rng.normal(size=(200, 1))
     _, unseen = noise_of_unseen_rows(residual, np.full((200, 1), 1e-3), np.ones(200), held_out)
     assert unseen == pytest.approx(1.0, rel=0.5)
+
+
+class TestUnseenRows:
+    """Of 200 rows whose noise is learnt to be that of ``factor``, the last 80 are held out."""
+
+    held_out = np.arange(200) >= 120
+    factor = np.where(np.arange(200) % 2 == 0, 0.1, 4.0)
+    learnt = LearntNoise(SimpleNamespace(varies=True), 1.5, factor)
+
+    def of(self, variance, rng):
+        residual = np.sqrt(variance[self.held_out]) * rng.normal(size=80)
+        return _of_unseen_rows(self.learnt, residual, np.full(80, 1e-6), np.ones(80), self.held_out)
+
+    def test_noise_that_varies_there_too_gets_their_level(self, rng):
+        noise, level, left_out = self.of(3.0 * self.factor, rng)
+        assert noise is self.learnt.noise
+        assert level / 1.5 == pytest.approx(3.0, rel=0.35)
+        np.testing.assert_allclose(left_out[self.held_out], level / 1.5 * self.factor[self.held_out])
+        np.testing.assert_array_equal(left_out[~self.held_out], self.factor[~self.held_out])
+
+    def test_noise_that_does_not_vary_there_is_constant(self, rng):
+        noise, level, left_out = self.of(np.full(200, 2.0), rng)
+        assert not noise.varies
+        assert level == pytest.approx(2.0, rel=0.35)
+        np.testing.assert_array_equal(left_out[self.held_out], level)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array, Mask
-from rio_uq.gp.noise.constant import fit_constant, noise_of_unseen_rows
-from rio_uq.gp.noise.contract import FitNoise, Noise
+from rio_uq.gp.noise.constant import Constant, fit_constant, likeliest_variance, noise_of_unseen_rows
+from rio_uq.gp.noise.contract import FitNoise, LearntNoise, Noise
 from rio_uq.gp.noise.several import of_outputs
 from rio_uq.gp.noise.varying import fit_varying
 from rio_uq.gp.observations import Observations
@@ -63,10 +63,38 @@ def learn_noise(
         NOISES[name](posterior, data, n_inputs, residual[:, output], latent[:, output], rng)
         for output in range(data.n_outputs)
     ]
+    if held_out is not None:
+        learnt = [
+            _of_unseen_rows(noise, residual[held_out, output], latent[held_out, output], weight[held_out], held_out)
+            for output, noise in enumerate(learnt)
+        ]
     typical = np.array([noise.level for noise in learnt])
     left_out_variance = np.stack([noise.left_out for noise in learnt], axis=1) * each * posterior.noise_variance
     posterior = replace(posterior, noise_variance=level * typical * posterior.noise_variance)
     return posterior, of_outputs([noise.noise for noise in learnt]), left_out_variance
+
+
+def _of_unseen_rows(noise: LearntNoise, residual: Array, latent: Array, weight: Array, held_out: Mask) -> LearntNoise:
+    """Noise whose level is that of held-out rows, where it varies; constant noise where they are likelier with that.
+
+    How noise depends on the row is learnt from all rows, of which held-out ones may be few: a model that has fitted the
+    others need not have left them residuals that vary as those of new rows do.
+
+    Parameters
+    ----------
+    residual, latent, weight : (k,) arrays
+        Of the held-out rows, in units of their noise.
+    held_out : (n,) array of bool
+    """
+    if not noise.noise.varies:
+        return noise
+    factor = noise.left_out[held_out]
+    level = likeliest_variance(residual / np.sqrt(factor), latent / factor, weight, near=1.0)
+    constant = likeliest_variance(residual, latent, weight)
+    varying, same = (_loss(residual, latent + s, weight) for s in (level * factor, constant))
+    if varying >= same:
+        return LearntNoise(Constant(), constant, np.where(held_out, constant, 1.0))
+    return LearntNoise(noise.noise, level * noise.level, np.where(held_out, level, 1.0) * noise.left_out)
 
 
 def holds_between_folds(
@@ -94,5 +122,5 @@ def holds_between_folds(
     return bool(np.mean(gains) > STANDARD_ERRORS * np.std(gains, ddof=1) / np.sqrt(len(gains)))
 
 
-def _loss(residual: Array, variance: Array) -> float:
-    return 0.5 * float(np.sum(np.log(variance) + residual**2 / variance))
+def _loss(residual: Array, variance: Array, weight: Array | float = 1.0) -> float:
+    return 0.5 * float(np.sum(weight * (np.log(variance) + residual**2 / variance)))

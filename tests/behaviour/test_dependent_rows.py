@@ -1,0 +1,73 @@
+"""Error bars hold on new rows where training rows depend on each other."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import Ridge
+
+from rio_uq import RIORegressor
+
+pytestmark = pytest.mark.no_cover
+
+
+def truth(X):
+    return np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] ** 2
+
+
+def share_inside(rio, X, y):
+    low, high = rio.predict_interval(X, confidence_level=0.95).T
+    return np.mean((low <= y) & (y <= high))
+
+
+@pytest.mark.parametrize("model", [truth, Ridge()])
+def test_each_measurement_is_recorded_several_times_with_jitter(model, rng):
+    X, X_new = rng.normal(size=(40, 2)), rng.normal(size=(1000, 2))
+    y, y_new = (truth(rows) + 0.5 * rng.normal(size=len(rows)) for rows in (X, X_new))
+    X, y = np.repeat(X, 3, axis=0) + 1e-3 * rng.normal(size=(120, 2)), np.repeat(y, 3)
+    rio = RIORegressor(model, random_state=0).fit(X, y, held_out=True if model is truth else None)
+    assert share_inside(rio, X_new, y_new) > 0.9
+
+
+def persons(rng, n_persons):
+    """Ten rows of each person: two features that stay, one that does not, and an intercept of the person's own, which
+    has a standard deviation of exactly one, so that no luck with few persons is in it.
+    """
+    intercept = rng.normal(size=n_persons)
+    intercept = (intercept - intercept.mean()) / intercept.std()
+    X = np.hstack([np.repeat(rng.normal(size=(n_persons, 2)), 10, axis=0), rng.normal(size=(10 * n_persons, 1))])
+    y = X[:, 0] + 0.5 * X[:, 2] + np.repeat(intercept, 10) + 0.3 * rng.normal(size=len(X))
+    return X, y, np.repeat(np.arange(n_persons), 10)
+
+
+def right(X):
+    return X[:, 0] + 0.5 * X[:, 2]
+
+
+@pytest.mark.usefixtures("few_iterations")
+@pytest.mark.parametrize("inference", ["exact", "sparse"])
+@pytest.mark.parametrize("kind", ["given", "held out", "some held out", "fitted", "unfitted"])
+def test_new_persons_where_groups_are_given(kind, inference, rng):
+    X, y, person = persons(rng, 25)
+    X_new, y_new, _ = persons(rng, 100)
+    options = {"inference": inference, "n_inducing": 60, "random_state": 0}
+    if kind == "given":
+        rio = RIORegressor(right, **options).fit(X, y, y_pred=right(X), held_out=True, groups=person)
+    elif kind == "held out":
+        rio = RIORegressor(right, **options).fit(X, y, held_out=True, groups=person)
+    elif kind == "some held out":
+        rio = RIORegressor(right, **options).fit(X, y, held_out=np.arange(len(X)) % 10 > 2, groups=person)
+    else:
+        model = RandomForestRegressor(20, random_state=0)
+        model = model.fit(X, y) if kind == "fitted" else model
+        rio = RIORegressor(model, **options).fit(X, y, groups=person)
+    assert share_inside(rio, X_new, y_new) > 0.91
+    assert rio.correction_ == 0.0
+
+
+@pytest.mark.usefixtures("few_iterations")
+def test_what_all_groups_share_is_still_corrected(rng):
+    X, _, person = persons(rng, 25)
+    y = np.sin(2.0 * X[:, 2]) + 0.1 * rng.normal(size=len(X)) + 0.1 * np.repeat(rng.normal(size=25), 10)
+    rio = RIORegressor(lambda X: 0.0 * X[:, 0], random_state=0).fit(X, y, held_out=True, groups=person)
+    assert rio.correction_ == 1.0
+    assert rio.score(X, y) > 0.9
