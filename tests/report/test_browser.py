@@ -44,29 +44,55 @@ def path(table, tmp_path_factory):
     return write_report(rio, X[300:], table[1][300:], tmp_path_factory.mktemp("report") / "report.html")
 
 
+class Tab:
+    """A tab of the browser, which keeps what pages complain of and what they ask for."""
+
+    def __init__(self, browser, **options):
+        self.page = browser.new_context(**options).new_page()
+        self.complaints, self.file = [], None
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.complaints.append("a dialog"), dialog.dismiss()))
+        self.page.on("request", lambda request: self.is_expected(request.url) or self.complaints.append(request.url))
+
+    def is_expected(self, url):
+        return url in (self.file.as_uri(), "data:,")
+
+    def open(self, file, width=1280, height=900, color_scheme="light"):
+        self.file = file
+        self.page.mouse.move(0, 0)
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.emulate_media(media="null", color_scheme=color_scheme)
+        self.page.goto(file.as_uri())
+        return self.page
+
+    def leave(self):
+        """Fails if the page complained, asked for anything, or is wider than the window."""
+        self.page.wait_for_timeout(50)
+        fits = self.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        self.page.goto("about:blank")
+        complaints, self.complaints, self.file = self.complaints, [], None
+        assert complaints == []
+        assert fits
+
+
+@pytest.fixture(scope="module")
+def tab(browser):
+    """One for all tests: another would be another process, which costs more than the page."""
+    return Tab(browser)
+
+
 @pytest.fixture
-def opened(browser):
-    """Opens a file, and fails if the page complained, asked for anything, or is wider than the window."""
-    contexts = []
+def opened(tab):
+    """Opens a file anew, and takes leave of it."""
 
     def open_page(file, **options):
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-        page = context.new_page()
-        complaints = []
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: (complaints.append("a dialog"), dialog.dismiss()))
-        page.on("request", lambda request: request.url in (file.as_uri(), "data:,") or complaints.append(request.url))
-        page.goto(file.as_uri())
-        contexts.append((context, page, complaints))
-        return page
+        if tab.file is not None:
+            tab.leave()
+        return tab.open(file, **options)
 
     yield open_page
-    for context, page, complaints in contexts:
-        page.wait_for_timeout(50)
-        assert complaints == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        context.close()
+    tab.leave()
 
 
 def plot(page, kind, index=0):
@@ -266,7 +292,7 @@ def test_light_and_dark(opened, path):
 
 @pytest.mark.parametrize("width", [320, 768])
 def test_narrow_screens(opened, path, width):
-    page = opened(path, viewport={"width": width, "height": 844})
+    page = opened(path, width=width, height=844)
     for box in page.locator(".chart > svg").evaluate_all("all => all.map((svg) => svg.getBoundingClientRect().right)"):
         assert box <= width
     size = page.locator(".chart > svg text").first.evaluate("(text) => text.getBoundingClientRect().height")
@@ -283,14 +309,16 @@ def test_it_prints(opened, path):
     assert page.locator("#verdict").is_visible()
 
 
-def test_without_scripts_answers_and_numbers_are_there(opened, path):
-    page = opened(path, java_script_enabled=False)
+def test_without_scripts_answers_and_numbers_are_there(browser, path):
+    tab = Tab(browser, java_script_enabled=False)
+    page = tab.open(path)
     assert page.locator(".answer").first.is_visible()
     assert page.locator("noscript").is_visible()
     details = page.locator("details", has_text="Numbers: reliability")
     details.locator("summary").click()
     assert details.locator("td").first.is_visible()
     assert details.locator("tbody tr").count() == 21
+    tab.leave()
 
 
 @pytest.mark.parametrize("case", ["two rows", "constant", "output kernel", "exact"])

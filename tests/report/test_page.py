@@ -54,6 +54,12 @@ class Page(HTMLParser):
         return re.sub(r"\s+", " ", " ".join(self.texts))
 
 
+@pytest.fixture(scope="module")
+def page(rio, table, tmp_path_factory):
+    """The report on rows that were not fitted, for tests that only read it."""
+    return Page(write_report(rio, table[0][300:], table[1][300:], tmp_path_factory.mktemp("page") / "report.html"))
+
+
 @pytest.fixture
 def written(tmp_path):
     def write(*arguments, **options):
@@ -62,8 +68,7 @@ def written(tmp_path):
     return write
 
 
-def test_the_page_has_five_answers(rio, table, written):
-    page = written(rio, table[0][300:], table[1][300:])
+def test_the_page_has_five_answers(page):
     assert page.tags.count("section") == 5
     assert page.attributes.count(("class", "answer")) == 5
     for start in (
@@ -78,16 +83,15 @@ def test_the_page_has_five_answers(rio, table, written):
     assert page.data["sample"]["row"] == list(range(600))
 
 
-def test_the_page_says_how_error_bars_were_made(rio, table, written):
-    page = written(rio, table[0][300:], table[1][300:])
+def test_the_page_says_how_error_bars_were_made(rio, table, page):
     decisions = rio.summary(table[0][300:]).decisions()
     assert f"Residuals: {rio.residuals_}." in decisions
     assert all(decision in page.text for decision in decisions)
 
 
-def test_the_data_are_those_of_the_rows(rio, table, written):
+def test_the_data_are_those_of_the_rows(rio, table, page):
     X, y = table[0][300:], table[1][300:]
-    data = written(rio, X, y).data
+    data = page.data
     np.testing.assert_allclose(data["sample"]["y"], y, rtol=1e-5)
     np.testing.assert_allclose(data["sample"]["mean"], rio.predict(X), rtol=1e-5)
     columns = dict(zip(data["table"]["names"], data["table"]["columns"], strict=True))
@@ -102,8 +106,7 @@ def test_the_data_are_those_of_the_rows(rio, table, written):
     np.testing.assert_array_equal(np.sort(chosen[data["table"]["corrected"]]), np.sort(largest(correction)))
 
 
-def test_nothing_comes_from_elsewhere(rio, table, written):
-    page = written(rio, table[0][300:], table[1][300:])
+def test_nothing_comes_from_elsewhere(page):
     links = {value for name, value in page.attributes if name in ("href", "src", "action", "data")}
     assert all(link.startswith(("#", "data:,")) for link in links)
     ((_, policy),) = (entry for entry in page.attributes if entry[0] == "content" and "default-src" in (entry[1] or ""))

@@ -33,6 +33,8 @@ pytestmark = pytest.mark.usefixtures("quick_fits")
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
 N = 900
 NAMES = ["a", "b", "c"]
+PRELOADED = ["distributed.nanny", "dask.array", "dask.dataframe", "sklearn.linear_model", "rio_uq.regressor"]
+"""All that workers need: those that are killed come back as copies of a process that has imported it."""
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +59,7 @@ def frame(data):
 def client():
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
-        # Workers that are killed come back at once: they are copies of a process that has imported what they need.
-        distributed.utils.get_mp_context().set_forkserver_preload(["distributed", "dask.dataframe", "rio_uq.rows"])
+        distributed.utils.get_mp_context().set_forkserver_preload(PRELOADED)
         with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
             yield client
 
