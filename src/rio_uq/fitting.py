@@ -23,7 +23,7 @@ from rio_uq._base.warnings import SeenRowsWarning, warn_user
 from rio_uq.features.extractors import Extractor, extractor
 from rio_uq.fitted import Fitted, LeaveOneOut, model_predictions
 from rio_uq.gp.backend.threads import effective_jobs
-from rio_uq.gp.copies import unit_of_all_rows
+from rio_uq.gp.copies import are_counts_of_copies, unit_of_all_rows
 from rio_uq.gp.fit import KernelChoice, TrainedGP, fit_residual_gp
 from rio_uq.gp.inference import inference_for
 from rio_uq.gp.inference.collapsed import Sums
@@ -83,7 +83,7 @@ def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fi
             SeenRowsWarning,
         )
         return fitted
-    if options.weights != "counts":
+    if not fitted.gp.weight_unit.are_counts:
         rows = on_scale(_new_rows(fitted, sample), fitted.scales)
         fitted = replace(fitted, gp=replace(fitted.gp, weight_unit=unit_of_all_rows(rows, source.n_rows)))
     total = source.total(partial(_sums_of_part, _walk_options(options, source)), fitted)
@@ -118,6 +118,13 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     y = check_target(part.y, n_rows)
     weight = check_weight(part.sample_weight, n_rows)
     unseen = check_held_out(part.held_out if held_out is None else held_out, n_rows)
+    if options.weights == "counts" and are_counts_of_copies(y.reshape(n_rows, -1), weight):
+        warn_user(
+            "weights='counts' says that a row of sample_weight 2 is two measurements, and here most of them would have "
+            "agreed in all digits of a y that is found in no other row: weights are taken as relative, for copies of "
+            "one measurement; use weights='relative' if they are, or give each measurement a row of its own"
+        )
+        options = replace(options, weights="relative")
     rng = options.new_rng()
     extract = None if options.kernel == "output" else extractor(options.features, X, y, options.estimator)
     features = np.empty((n_rows, 0)) if extract is None else extract(X)

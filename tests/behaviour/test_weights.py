@@ -63,6 +63,7 @@ def test_error_bars_hold_with_copies_and_uneven_weights(inference):
 
 def test_counts_are_more_measurements():
     (X, y), (new, _) = draw(0), draw(1)
+    y = np.round(y)  # outcomes that recur: what varies continuously is not measured three times with the same result
     relative, counts = (
         answers(X, y, new, sample_weight=np.full(40, 3.0), weights=kind, inference="sparse")[1].mean()
         for kind in ("relative", "counts")
@@ -91,3 +92,25 @@ def test_new_rows_have_weights_in_the_unit_of_the_first():
         rio.partial_fit(more, outcome, y_pred=more[:, 0], sample_weight=np.full(40, factor))
         std.append(rio.predict(new, y_pred=new[:, 0], return_std=True)[1])
     np.testing.assert_allclose(std[0], std[1], rtol=1e-6)
+
+
+def test_counts_of_outcomes_that_never_recur_are_copies(rng):
+    """Two measurements that agree in all digits would say that there is no noise."""
+    X = rng.normal(size=(60, 2))
+    y = X[:, 0] + 0.5 * rng.normal(size=60)
+    counts = rng.integers(1, 4, size=60)
+    with pytest.warns(UserWarning, match=r"agreed in all digits.*weights are taken as relative"):
+        found = RIORegressor(weights="counts", random_state=0).fit(
+            X, y, y_pred=X[:, 0], sample_weight=counts, held_out=True
+        )
+    relative = RIORegressor(random_state=0).fit(X, y, y_pred=X[:, 0], sample_weight=counts, held_out=True)
+    np.testing.assert_array_equal(*(rio.predict(X, y_pred=X[:, 0], return_std=True) for rio in (found, relative)))
+    assert np.sqrt(found.noise_variance_) > 0.4
+
+
+def test_counts_of_outcomes_that_recur_are_measurements(rng):
+    X = np.repeat(np.arange(10.0), 2)[:, None]
+    y = np.tile([0.0, 1.0], 10)
+    rio = RIORegressor(weights="counts", random_state=0)
+    rio.fit(X, y, y_pred=np.full(20, 0.5), sample_weight=rng.integers(1, 40, size=20), held_out=True)
+    assert rio.fitted_.gp.weight_unit.are_counts

@@ -145,6 +145,16 @@ def is_by_chance(problem: Problem) -> bool:
     return bool(disagreeing > 0 and disagreeing >= DISAGREEING * expected)
 
 
+def are_counts_of_copies(outcome: Array, weight: Array | None) -> bool:
+    """Whether numbers of measurements (n,) above one are implausible: measurements of an outcome (n, q) that varies
+    continuously do not agree in all digits. It does where most outcomes are found in one row only.
+    """
+    if weight is None or not (several := weight > 1.0).any():
+        return False
+    which = _numbers(rounded(outcome))
+    return bool(np.mean(np.bincount(which)[which[several]] > 1) < RECURRING)
+
+
 def unit_of_all_rows(sample: Problem, n_rows: int) -> WeightUnit:
     """The unit of n_rows rows from a random sample of them, in which most copies are not together.
 
