@@ -477,7 +477,8 @@ def model_predictions(model: Any, X: Any, y_pred: Any, n_columns: int) -> Array:
     """ŷ of shape (n, n_columns): those that are given, or the model's."""
     if y_pred is None and model is None:
         raise ValueError(
-            "there is no model to ask for predictions: give RIORegressor an estimator, or give this method y_pred"
+            "there is no model to ask for predictions, since `fit` was given none or the file has none inside: give "
+            "this method y_pred, or the model to RIORegressor before `fit`, or to load: load(path, estimator=model)"
         )
     source = "y_pred" if y_pred is not None else "the model's prediction"
     values = y_pred if y_pred is not None else base_model.predictions(model, X)

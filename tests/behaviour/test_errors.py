@@ -309,3 +309,44 @@ def test_load_says_which_parameters_it_takes(rio, tmp_path):
 def test_a_figure_needs_a_fitted_regressor(friedman):
     with pytest.raises(TypeError, match="a fitted RIORegressor is needed"):
         rio_uq.plots.BeforeAfterDisplay.from_estimator(Ridge().fit(*friedman), *friedman)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (
+            np.array(["low"] * 120),
+            r"got str96 with 'low' in row 0 and 119 more values that are none: convert them first",
+        ),
+        (np.array([1.5] * 119 + ["n/a"], dtype=object), r"got object with 'n/a' in row 119: convert them first"),
+    ],
+)
+def test_text_among_outcomes_is_named_with_its_row(y, message, friedman):
+    with pytest.raises(ValueError, match=message):
+        RIORegressor(Ridge()).fit(friedman[0], y)
+
+
+def test_held_out_as_text(friedman):
+    X, y = friedman
+    model = Ridge().fit(X, y)
+    with pytest.raises(ValueError, match="held_out has to be True, False or a mask of rows; got 'yes'"):
+        RIORegressor(model).fit(X, y, held_out="yes")
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    with pytest.raises(ValueError, match="held_out has to be the name of one of them, or True, False or a mask"):
+        RIORegressor(Ridge().fit(frame, y)).fit(frame, y, held_out="yes")
+    with pytest.raises(ValueError, match="True, False, or a mask, True or False for each of the 120 rows; got int64"):
+        RIORegressor(model).fit(X, y, held_out=1)
+
+
+def test_outcomes_beyond_bounds_on_no_scale(friedman):
+    X, y = friedman
+    with pytest.raises(ValueError, match=r"bounds say that outcomes are between 0 and 5, .*bounds .* or none"):
+        RIORegressor(Ridge(), scale="identity", bounds=(0, 5)).fit(X, np.abs(y))
+
+
+def test_a_file_without_its_model(friedman, tmp_path):
+    X, y = friedman
+    model = Ridge().fit(X[:60], y[:60])
+    RIORegressor(model.predict, random_state=0).fit(X[60:], y[60:], held_out=True).save(tmp_path / "bare.rio")
+    with pytest.raises(ValueError, match=r"the file has none inside: give this method y_pred.*estimator=model"):
+        rio_uq.load(tmp_path / "bare.rio").predict(X)

@@ -135,6 +135,7 @@ def test_cross_conformal_needs_no_further_rows(run, train, fresh):
     fresh.to_csv("calib.csv", index=False)
     fit = ("fit", "train.csv", *FIT, "--inducing", 5, "--calibration-method", "cross-conformal", "-o", "price.rio")
     said = run(*fit, "--rows", "new")
+    assert "rows new: --rows new says so" in said.stdout
     assert f"calibrated on {len(train)} rows (cross-conformal)" in said.stdout
     assert rio_uq.load("price.rio").calibration_.method == "cross-conformal"
     refused = run(*fit, "--force", code=1)

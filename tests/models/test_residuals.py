@@ -308,7 +308,7 @@ def test_of_seen_rows_in_parts_the_sample_is_fitted_to(model, reason, held_out, 
         rio.fit(path, "y", held_out=held_out)
     assert rio.residuals_.kind == "out-of-fold"
     assert rio.residuals_.rows == "seen"
-    assert (reason if held_out is None else "held_out says so") in rio.residuals_.reason
+    assert (reason if held_out is None else f"held_out={held_out} says so") in rio.residuals_.reason
     assert rio.summary().n_rows == 200
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeenRowsWarning)

@@ -77,8 +77,26 @@ def to_numeric(values: Any, name: str) -> Array:
             raise TypeError("not a number")
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        example = array.flat[0] if array.size else None
-        raise ValueError(f"{name} has to be numbers; got {array.dtype.name} such as {example!r}") from error
+        raise ValueError(f"{name} has to be numbers; got {_not_numbers(array)}") from error
+
+
+def _not_numbers(array: NDArray[Any]) -> str:
+    """The values of an array that are no numbers, for a message."""
+    is_text = array.dtype.kind in "US"
+    others = [place for place, value in enumerate(array.ravel().tolist()) if is_text or not _is_number(value)]
+    if not others or array.ndim == 0:
+        return array.dtype.name if array.dtype.kind in "mM" or not array.size else f"{array.tolist()!r}"
+    value, row = array.ravel().tolist()[others[0]], others[0] // array[:1].size + _first_row.get()
+    more = f" and {len(others) - 1} more values that are none" if len(others) > 1 else ""
+    return f"{array.dtype.name} with {value!r} in row {row}{more}: convert them first, or leave those rows out"
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def check_choice(value: Any, name: str, choices: Collection[str]) -> None:
@@ -146,9 +164,10 @@ def check_held_out(held_out: Any, n_rows: int) -> Mask | bool | None:
         other = (
             [] if mask.dtype != object else [value for value in mask.ravel() if not isinstance(value, bool | np.bool_)]
         )
+        values = f" with {len(other)} other values, {other[0]!r} among them" if other else ""
         raise ValueError(
-            f"held_out has to be a mask, True or False for each of the {n_rows} rows; got {mask.dtype.name} of shape "
-            f"{mask.shape}" + (f" with {len(other)} other values, {other[0]!r} among them" if other else "")
+            f"held_out has to be True, False, or a mask, True or False for each of the {n_rows} rows; got "
+            f"{mask.dtype.name} of shape {mask.shape}{values}"
         )
     return mask if mask.any() and not mask.all() else bool(mask.all())
 

@@ -7,6 +7,7 @@ import tempfile
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -211,6 +212,8 @@ def fit(
     if inducing is not None:
         settings |= {"inference": "sparse", "n_inducing": inducing}
     rio = _fitted(data, opened, held_out, settings, cross_fit=cross_fit, seed=seed)
+    if rows is not None:
+        rio.fitted_ = replace(rio.fitted_, residuals=replace(rio.residuals_, reason=f"--rows {rows} says so"))
     metadata = data.table.metadata()
     if calibrate_with is not None:
         metadata |= _calibrate(rio, data, calibrate_with, csv_options, calibration_method.value)

@@ -57,7 +57,6 @@ IMPOSSIBLE = 1e-4
 
 KINDS_OF_RESIDUALS = ("in-sample", "out-of-fold", "out-of-bag", "given")
 VERDICTS = ("seen", "new", "mixed", "either", "unknown", "fitted here")
-SAID = "held_out says so"
 SAMPLE_CANNOT_TELL = (
     "rows are read in parts, and clones fitted to a sample of them, which err otherwise than the model, do not tell"
 )
@@ -215,9 +214,9 @@ def _choose(chooser: _Chooser, residuals: str, *, uses_model: bool, in_parts: bo
     if not uses_model:
         return chooser.own("either", "the GP does not look at the model")
     if rows.held_out is False and can_be_refitted(model):
-        return chooser.out_of_fold("seen", SAID)
+        return chooser.out_of_fold("seen", _said(rows.held_out))
     if rows.held_out is not None:
-        return chooser.own(_verdict_of(rows.held_out), SAID)
+        return chooser.own(_verdict_of(rows.held_out), _said(rows.held_out))
     return chooser.decide(in_parts=in_parts)
 
 
@@ -238,6 +237,13 @@ def _rows_of(model: Any) -> str:
 
 def _verdict_of(held_out: Mask | bool) -> str:
     return "new" if held_out is True else "seen" if held_out is False else "mixed"
+
+
+def _said(held_out: Mask | bool) -> str:
+    """The reason, where the user has told."""
+    if isinstance(held_out, bool):
+        return f"held_out={held_out} says so"
+    return f"held_out says so, of {np.count_nonzero(held_out)} of {len(held_out)} rows"
 
 
 class _Chooser:
@@ -276,7 +282,8 @@ class _Chooser:
         model = self._fitted()
         y_pred = check_predictions(rows.y_pred, len(rows.y), rows.n_outputs, "y_pred")
         if rows.held_out is not None:
-            return Chosen(model, y_pred, ResidualChoice("given", _verdict_of(rows.held_out), SAID))
+            choice = ResidualChoice("given", _verdict_of(rows.held_out), _said(rows.held_out))
+            return Chosen(model, y_pred, choice)
         if warn:
             self._warn("whether the model that made y_pred was trained on these rows is not known", y_pred)
         return Chosen(

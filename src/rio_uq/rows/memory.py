@@ -79,17 +79,24 @@ def _listed(names: str | Sequence[str]) -> Any:
     return names if isinstance(names, str) else list(names)
 
 
+def _expected(role: str) -> str:
+    """The values of a role, in words."""
+    return {"held_out": "True, False or a mask of rows", "groups": "a label for each row"}.get(role, "numbers")
+
+
 def _columns_beside(X: Any, by_name: Mapping[str, Any], usual: Sequence[str] | None) -> list[str]:
     """The columns of a frame that are X, where others have roles."""
     others, first = columns_of_roles(by_name), next(iter(by_name))
     if not hasattr(X, "columns"):
         raise ValueError(
-            f"{first} has to be numbers; got {named(others)}, which would be the name of a column, but X "
+            f"{first} has to be {_expected(first)}; got {named(others)}, which would be the name of a column, but X "
             f"({type(X).__name__}) has no names: give the values themselves, or X as a frame"
         )
     columns = [name for name in X.columns if name not in others] if usual is None else [str(name) for name in usual]
     there = set(X.columns)
     missing = [name for name in [*others, *columns] if name not in there]
     if missing:
-        raise ValueError(f"X has no column {named(missing)}: its columns are {named(list(X.columns))}")
+        role = next((role for role in by_name if missing[0] in columns_of_roles({role: by_name[role]})), None)
+        hint = "" if role is None else f"; {role} has to be the name of one of them, or {_expected(role)}"
+        raise ValueError(f"X has no column {named(missing)}: its columns are {named(list(X.columns))}{hint}")
     return columns

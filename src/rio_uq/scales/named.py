@@ -195,9 +195,12 @@ def named_scale(kind: str, y: Array, bounds: tuple[float, float] = (-np.inf, np.
     if len(outside):
         ends = {(True, True): ", the ends excluded,", (True, False): ", the lower end excluded,"}
         strictly = ends.get(scale.excludes, ", the upper end excluded," if scale.excludes[1] else ",")
+        is_plain = kind == "identity"
+        taker = "bounds say that outcomes are" if is_plain else f"scale={kind!r} takes outcomes"
+        remedy = f"give bounds that hold all outcomes, or {'none' if is_plain else 'use another scale'}"
         raise ValueError(
-            f"scale={kind!r} takes outcomes {scale.range_in_words()}{strictly} and y has {len(outside)} others, "
-            f"{y[outside[0]]:g} in row {outside[0]} among them: use another scale, or bounds that hold all outcomes"
+            f"{taker} {scale.range_in_words()}{strictly} and y has {len(outside)} others, "
+            f"{y[outside[0]]:g} in row {outside[0]} among them: {remedy}"
         )
     if kind == "identity":
         return scale
