@@ -77,7 +77,7 @@ def test_a_mask_without_difference_changes_nothing(overfitted):
 @pytest.mark.parametrize("held_out", [np.arange(600), np.zeros(599, dtype=bool)])
 def test_a_mask_has_to_be_one(held_out, overfitted):
     model, X, y, _ = overfitted
-    with pytest.raises(ValueError, match="held_out has to be a mask, True or False for each of the 600 rows"):
+    with pytest.raises(ValueError, match="True, False, or a mask, True or False for each of the 600 rows"):
         RIORegressor(model).fit(X, y, held_out=held_out)
 
 
