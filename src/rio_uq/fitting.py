@@ -199,13 +199,14 @@ class _Trainer:
         settings = training_settings(self.options, problem.features.shape[1], problem.y_pred.shape[1])
         return self._fit(problem, settings, self.options.training.starts, self.options.training.guard, keeps_constant)
 
-    def may_do_without_model(self, n_rows: int) -> bool:
+    def may_do_without_model(self, problem: Problem) -> bool:
         """Whether it is worth a second GP: not where a user has chosen a part of the method, nor where rows are so many
-        that none are left out by folds.
+        that none are left out by folds, nor where folds of the user's own keep groups apart, whose number is small.
         """
         options, training = self.options, self.options.training
         is_default = options.is_residual and options.kernel == "io" and training.starts == "auto" and training.guard
-        return is_default and inference_for(Settings(options.inference), n_rows).trains_folds
+        inference = inference_for(Settings(options.inference), len(problem.features))
+        return is_default and problem.fold is None and inference.trains_folds
 
     def without_model(self, problem: Problem) -> TrainedGP:
         """A plain GP on outcomes."""
@@ -245,7 +246,7 @@ def _with_or_without_model(
     what was compared, if it was.
     """
     trained = train(on_scale(problem, scales), keeps_constant=scales.is_another)
-    if not train.may_do_without_model(len(problem.features)):
+    if not train.may_do_without_model(problem):
         return *trained, None
     plain = replace(problem, is_residual=False, held_out=None, own=None, like_clones=None)
     without_model = train.without_model(on_scale(plain, scales))
