@@ -22,8 +22,8 @@ from rio_uq.gp.starts import Scales
 LENGTHSCALE_DEVIATION, NOISE_DEVIATION, NOISE_SHARE = 1.0, 1.0, 0.3
 """Standard deviations on the logarithms, and the noise that is expected as a share of the targets."""
 
-RATE = 2.0
-"""λ."""
+RATE = 1.0
+"""λ. Few rows with nothing to learn are better off with a larger one, smooth trends in many rows with a smaller one."""
 
 
 @dataclass(frozen=True)
