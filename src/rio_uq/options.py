@@ -58,8 +58,8 @@ class Training(BaseEstimator):
     n_restarts : int
         Random starts in addition.
     prior : {"weak", "flat"}
-        On the logarithms of lengthscales and noise. "weak" settles what the data leave open, which with few rows and
-        many features keeps the GP from memorising; "flat" maximises the likelihood alone.
+        On lengthscales, variances and noise. "weak" settles what the data leave open, which with few rows and many
+        features keeps the GP from memorising; "flat" maximises the likelihood alone.
     inducing : {"greedy", "kmeans", "random", "first"} or array of shape (m, d + p)
         How inducing points are chosen, or the points themselves as rows of standardised features and predictions.
     optimize_inducing : bool
@@ -75,7 +75,8 @@ class Training(BaseEstimator):
         and has more of them.
     guard : bool
         Whether corrections are shrunk, down to none, to what left-out rows support, and error bars made for what is
-        then predicted. In exact inference rows are left out by folds, and a GP is trained for each of them.
+        then predicted. In exact inference rows are left out by folds, and a GP is trained for each of them; a plain GP
+        on the outcomes takes over where it is clearly better there.
     dtype : {"float64", "float32"}
         Precision of the work on rows in sparse inference; "float32" is faster and less exact.
     low_memory : bool

@@ -1,0 +1,72 @@
+"""Predictions do without the model where left-out rows say so."""
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsRegressor
+
+import rio_uq
+from rio_uq import RIORegressor
+
+pytestmark = pytest.mark.usefixtures("few_iterations")
+
+
+def truth(X):
+    return 2.0 * np.sin(3.0 * X[:, 0]) + 2.0 * X[:, 1]
+
+
+def memorised(X, y):
+    """A model that knows the rows given by heart, and says of others what it knows of rows that have nothing to do with
+    them.
+    """
+    neighbour = KNeighborsRegressor(1).fit(X[:, 2:], y)
+    return lambda rows: neighbour.predict(rows[:, 2:])
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1.0, 1.0, size=(120, 3))
+    return X, truth(X) + 0.5 * rng.normal(size=120), rng.uniform(-1.0, 1.0, size=(200, 3))
+
+
+@pytest.fixture(scope="module")
+def without_model(rows, few_iterations):
+    X, y, _ = rows
+    model = memorised(X[:80], y[:80])
+    return model, RIORegressor(model, random_state=0).fit(X, y, held_out=np.arange(120) >= 80)
+
+
+def test_a_model_that_knows_its_training_rows_by_heart_is_done_without(rows, without_model):
+    X_new = rows[2]
+    _, rio = without_model
+    assert not rio.model_choice_.uses_model
+    assert rio.model_choice_.error_without_model[0] < 0.9 * rio.model_choice_.error[0]
+    assert rio.trust_ == 0.0
+    assert np.sqrt(np.mean((rio.predict(X_new) - truth(X_new)) ** 2)) < 0.3
+    assert "Predictions do without the model: root mean squared errors" in str(rio.summary())
+    assert "Trust" not in str(rio.summary())
+
+
+def test_a_file_keeps_the_choice(rows, without_model, tmp_path):
+    X_new = rows[2]
+    model, rio = without_model
+    rio.save(tmp_path / "x.rio")
+    loaded = rio_uq.load(tmp_path / "x.rio", estimator=model)
+    np.testing.assert_array_equal(loaded.predict(X_new), rio.predict(X_new))
+    assert loaded.model_choice_.uses_model is False
+    np.testing.assert_array_equal(loaded.model_choice_.error, rio.model_choice_.error)
+
+
+def test_a_good_model_is_kept_and_the_summary_says_what_it_adds(rows):
+    X, y, _ = rows
+    rio = RIORegressor(truth, random_state=0).fit(X, y, held_out=True)
+    assert rio.model_choice_.uses_model
+    assert "Beside a GP without the model: root mean squared errors" in str(rio.summary())
+
+
+@pytest.mark.parametrize(
+    "options", [{"kernel": "input"}, {"target": "outcome"}, {"inference": "sparse"}, {"training": {"guard": False}}]
+)
+def test_it_is_no_question_where_a_part_of_the_method_is_asked_for(options, rows):
+    X, y, _ = rows
+    assert RIORegressor(truth, random_state=0, **options).fit(X, y, held_out=True).model_choice_ is None
