@@ -139,7 +139,7 @@ def _as_json(measures: BeforeAfter) -> dict[str, Any]:
 def _as_table(measures: BeforeAfter) -> Any:
     from rich.table import Table
 
-    from rio_uq.summary import percent
+    from rio_uq.summary.words import percent
 
     before, after = measures.before, measures.after
     table = Table(title=f"{measures.n_rows:,} rows", title_justify="left", caption_justify="left")

@@ -25,7 +25,8 @@ from rio_uq.plots.base import (
     new_axes,
     one_column,
 )
-from rio_uq.summary import feature_relevance, percent, without_shared_slope
+from rio_uq.summary.parts import feature_relevance, without_shared_slope
+from rio_uq.summary.words import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

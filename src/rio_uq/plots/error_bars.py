@@ -27,7 +27,7 @@ from rio_uq.plots.base import (
     once,
     one_column,
 )
-from rio_uq.summary import percent
+from rio_uq.summary.words import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

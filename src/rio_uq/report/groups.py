@@ -10,7 +10,7 @@ from scipy import stats
 
 from rio_uq._base.array import Array, Mask
 from rio_uq.report.words import distinct
-from rio_uq.summary import cut
+from rio_uq.summary.bands import cut
 
 LEAST_ROWS = 20
 """Of a group, on average."""

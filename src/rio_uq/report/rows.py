@@ -20,7 +20,7 @@ from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.metrics import Losses
 from rio_uq.regressor import RIORegressor
 from rio_uq.report.words import LONGEST_NAME, shortened
-from rio_uq.summary import feature_relevance, without_shared_slope
+from rio_uq.summary.parts import feature_relevance, without_shared_slope
 
 Numbers = NDArray[np.intp]
 

@@ -13,7 +13,8 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from rio_uq import RIORegressor, load
 from rio_uq.rows.kept import FEWEST_ROWS, MOST_NUMBERS, MOST_ROWS, keep_rows
-from rio_uq.summary import Band, without_shared_slope, worst_bands
+from rio_uq.summary.bands import Band, worst_bands
+from rio_uq.summary.parts import without_shared_slope
 
 pytestmark = pytest.mark.usefixtures("quick_fits")
 
