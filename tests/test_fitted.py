@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from rio_uq import RIORegressor
-from rio_uq.fitted import Fitted, Inputs
+from rio_uq.answers import Inputs
+from rio_uq.fitted import Fitted
 from rio_uq.gp.fit import KernelChoice, fit_residual_gp
 from rio_uq.gp.problem import Problem
 from rio_uq.gp.settings import Settings

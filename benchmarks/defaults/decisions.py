@@ -24,7 +24,8 @@ from benchmarks.defaults.tables import TABLES, rows_of_table
 from benchmarks.defaults.targets import MATTERS, UNSEEN
 from lab.markdown import markdown_table
 from lab.options import at_least_one, names_among
-from rio_uq.models.residuals import ResidualChoice, TrainingRows, choose_residuals
+from rio_uq.models.residual_choice import ResidualChoice
+from rio_uq.models.residuals import TrainingRows, choose_residuals
 
 CASES = ("seen", "new", "half", "among others", "many others")
 OTHERS_ONLY = ("new", "many others")

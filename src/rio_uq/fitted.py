@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from sklearn.utils.validation import _num_samples
 
 from rio_uq._base.array import Array
 from rio_uq._base.checks import check_target
+from rio_uq.answers import Decomposition, ErrorBars, Inputs, LeaveOneOut
 from rio_uq.calibration.calibration import UNCALIBRATED, Calibration
 from rio_uq.calibration.distributions import (
     CalibratedDistribution,
@@ -30,78 +31,13 @@ from rio_uq.gp.residual import ResidualGP
 from rio_uq.gp.without_model import ModelChoice
 from rio_uq.metrics import row_scores
 from rio_uq.models import base as base_model
-from rio_uq.models.residuals import ResidualChoice
+from rio_uq.models.residual_choice import ResidualChoice
 from rio_uq.rows.contract import Part
 from rio_uq.rows.example_table import ExampleTable
 from rio_uq.rows.examples import ExampleRows
 from rio_uq.rows.kept import KeptRows
 from rio_uq.scales.choice import ScaleChoice
 from rio_uq.scales.outputs import OutcomeScales
-
-
-class Inputs(NamedTuple):
-    """Rows as the GP takes them.
-
-    Attributes
-    ----------
-    features : (n, d) array
-    y_pred : (n, p) array
-        Predictions of the model.
-    groups : sequence of n labels or None
-        That error bars were calibrated by.
-    """
-
-    features: Array
-    y_pred: Array
-    groups: Any = None
-
-
-class Decomposition(NamedTuple):
-    """The correction of each prediction as a sum of two parts, each of the shape of the corrected prediction.
-
-    ``y_pred + input + output`` is the corrected prediction; where there is not one prediction for each output,
-    ``input + output`` is. The constant part of the correction belongs to the
-    output (to the input where the kernel has no output part).
-    """
-
-    input: Array
-    output: Array
-
-
-class LeaveOneOut(NamedTuple):
-    """Each row given to `fit`, as it is predicted without it; arrays of the shape of y.
-
-    Attributes
-    ----------
-    mean : array
-        Corrected prediction.
-    std : array
-        The GP's own standard deviation of the outcome, before its distribution's shape and calibration come in.
-    z : array
-        (y − mean)/std: of about unit variance if error bars are right. On the scale of outcomes, where that is another
-        than their own.
-    weight : (n,) array
-        How much each row says of rows to come: its ``sample_weight``, and 0 for rows that the model has seen where
-        others are held out.
-    z_by_fold : array
-        The same by a GP that was trained without the fold of the row, hyperparameters included, where inference is
-        exact and `Training.guard` is on; equal to ``z`` elsewhere.
-    """
-
-    mean: Array
-    std: Array
-    z: Array
-    weight: Array
-    z_by_fold: Array
-
-
-class ErrorBars(NamedTuple):
-    """Corrected predictions, their standard deviations, and the ends of intervals, each (n, q)."""
-
-    mean: Array
-    std: Array
-    lower: Array
-    upper: Array
 
 
 @dataclass(frozen=True, eq=False)

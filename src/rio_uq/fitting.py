@@ -20,8 +20,9 @@ from sklearn.utils.validation import _num_samples, validate_data
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_held_out, check_target, check_weight
 from rio_uq._base.warnings import SeenRowsWarning, warn_user
+from rio_uq.answers import LeaveOneOut
 from rio_uq.features.extractors import Extractor, extractor
-from rio_uq.fitted import Fitted, LeaveOneOut, model_predictions
+from rio_uq.fitted import Fitted, model_predictions
 from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.gp.copies import are_counts_of_copies, unit_of_all_rows
 from rio_uq.gp.fit import KernelChoice, TrainedGP, fit_residual_gp

@@ -23,15 +23,16 @@ from rio_uq import fitting, rejection, storage
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_choice, check_count, check_groups, check_levels, check_target
 from rio_uq._base.warnings import ReusedRowsWarning, warn_user
+from rio_uq.answers import Decomposition, ErrorBars, Inputs, LeaveOneOut
 from rio_uq.calibration.calibration import CONFORMAL, CROSS_CONFORMAL, Calibration, calibration_of
 from rio_uq.calibration.shape import Shape
 from rio_uq.calibration.shift import relative_weight
 from rio_uq.features.extractors import Transformed, is_plain
-from rio_uq.fitted import Decomposition, ErrorBars, Fitted, Inputs, LeaveOneOut
+from rio_uq.fitted import Fitted
 from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.gp.without_model import ModelChoice
 from rio_uq.models import base as base_model
-from rio_uq.models.residuals import ResidualChoice
+from rio_uq.models.residual_choice import ResidualChoice
 from rio_uq.options import Options, Training, paper_parameters
 from rio_uq.rows.contract import Part, Source, names_columns
 from rio_uq.rows.frames import frame_like

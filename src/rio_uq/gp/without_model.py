@@ -19,6 +19,7 @@ import numpy as np
 
 from rio_uq._base.array import Array
 from rio_uq.gp.left_out import LeftOut
+from rio_uq.gp.paired import is_clear_gain
 
 FEWEST_ROWS = 20
 """Fewer rows do not tell."""
@@ -58,9 +59,7 @@ def choose_model(with_model: LeftOut, without_model: LeftOut) -> ModelChoice:
         return ModelChoice(True, *sizes)
     gain = (_capped(error, sizes[0]) - _capped(other_error, sizes[0])).sum(axis=1)
     density = (_loss(error, std) - _loss(other_error, other_std)).sum(axis=1)
-    mean = np.average(gain, weights=weight)
-    its_error = np.sqrt(np.sum((weight * (gain - mean)) ** 2)) / weight.sum()
-    is_better = mean > STANDARD_ERRORS * its_error and np.average(density, weights=weight) > 0.0
+    is_better = is_clear_gain(gain, weight, STANDARD_ERRORS) and weight @ density > 0.0
     return ModelChoice(not is_better, *sizes)
 
 

@@ -13,9 +13,9 @@ from sklearn.utils.validation import _num_samples
 
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_count
+from rio_uq.answers import Inputs
 from rio_uq.calibration import Calibration
 from rio_uq.features.table_encoder import CategoryColumn, TableEncoder
-from rio_uq.fitted import Inputs
 from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.metrics import Losses
 from rio_uq.regressor import RIORegressor

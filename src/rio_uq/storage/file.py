@@ -21,7 +21,7 @@ from rio_uq.gp.without_model import ModelChoice
 from rio_uq.models import base as base_model
 from rio_uq.models.files import KINDS, kind_of, open_model, read_model
 from rio_uq.models.identity import check_same_model, disagreement, predictions_for
-from rio_uq.models.residuals import KINDS_OF_RESIDUALS, VERDICTS, ResidualChoice
+from rio_uq.models.residual_choice import KINDS_OF_RESIDUALS, VERDICTS, ResidualChoice
 from rio_uq.rows.example_table import ExampleTable
 from rio_uq.rows.examples import ExampleRows
 from rio_uq.rows.kept import KeptRows

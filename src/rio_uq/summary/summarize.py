@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from rio_uq._base.array import Array
-from rio_uq.fitted import Fitted, Inputs
+from rio_uq.answers import Inputs
+from rio_uq.fitted import Fitted
 from rio_uq.gp.noise.student import Student
 from rio_uq.rows.kept import KeptRows
 from rio_uq.summary.bands import bands_of_outputs

@@ -11,7 +11,7 @@ import numpy as np
 from rio_uq.calibration.calibration import Calibration
 from rio_uq.calibration.shape import Shape
 from rio_uq.gp.without_model import ModelChoice
-from rio_uq.models.residuals import ResidualChoice
+from rio_uq.models.residual_choice import ResidualChoice
 from rio_uq.scales.choice import ScaleChoice
 from rio_uq.summary.bands import Band
 from rio_uq.summary.parts import Feature, Shares
