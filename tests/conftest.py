@@ -89,10 +89,11 @@ def quick_fits(few_iterations):
 
 @pytest.fixture(scope="session")
 def fitted_rio():
-    """A linear model of the rows of ``friedman``, corrected, with normal outcomes: for tests that only ask it."""
+    """A linear model of the rows of ``friedman``, corrected, with normal outcomes as they are: for tests that only ask it."""
     from sklearn.linear_model import LinearRegression
 
     from rio_uq import RIORegressor
 
     X, y = draw_friedman(np.random.default_rng(0))
-    return RIORegressor(LinearRegression().fit(X, y), distribution="normal", random_state=0).fit(X, y)
+    options = {"scale": "identity", "distribution": "normal", "training": {"guard": False}, "random_state": 0}
+    return RIORegressor(LinearRegression().fit(X, y), **options).fit(X, y)
