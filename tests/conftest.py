@@ -89,7 +89,7 @@ def quick_fits(few_iterations):
 
 @pytest.fixture(scope="session")
 def fitted_rio():
-    """A linear model of the rows of ``friedman``, corrected, with normal outcomes as they are: for tests that only ask it."""
+    """A linear model of the rows of ``friedman``, corrected, with normal outcomes: for tests that only ask it."""
     from sklearn.linear_model import LinearRegression
 
     from rio_uq import RIORegressor
