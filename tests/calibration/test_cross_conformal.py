@@ -12,6 +12,7 @@ from rio_uq import RIORegressor, load
 QUICK = {
     "scale": "identity",
     "noise": "constant",
+    "distribution": "normal",
     "training": {"starts": "rio"},
     "max_iter": 30,
     "tol": 1e-2,
