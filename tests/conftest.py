@@ -63,6 +63,7 @@ def few_iterations():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(RIORegressor.__init__.__kwdefaults__, "tol", 1e-2)
         patch.setattr(folds, "ITERATIONS", 3)
+        patch.setattr(folds, "NEUTRAL_ROWS", 0)
         patch.setattr(scaling, "SCALE_ROWS", 150)
         patch.setattr(scaling, "SCALE_ITERATIONS", 8)
         patch.setattr(varying, "FIELD_POINTS", 30)
@@ -94,4 +95,5 @@ def fitted_rio():
     from rio_uq import RIORegressor
 
     X, y = draw_friedman(np.random.default_rng(0))
-    return RIORegressor(LinearRegression().fit(X, y), distribution="normal", random_state=0).fit(X, y)
+    options = {"scale": "identity", "distribution": "normal", "training": {"guard": False}, "random_state": 0}
+    return RIORegressor(LinearRegression().fit(X, y), **options).fit(X, y)

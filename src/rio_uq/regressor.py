@@ -457,7 +457,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         >>> from sklearn.linear_model import Ridge
         >>> from rio_uq import RIORegressor
         >>> X, y = load_diabetes(return_X_y=True)
-        >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:50], y[:50]).calibrate(X[200:300], y[200:300])
+        >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:30], y[:30]).calibrate(X[200:300], y[200:300])
         >>> rio.calibration_
         Calibration(method='conformal', groups=None)
         >>> rio.predict_interval(X[300:], confidence_level=0.9).shape
@@ -678,7 +678,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         >>> from sklearn.linear_model import Ridge
         >>> from rio_uq import RIORegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:50], y[:50])
+        >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:30], y[:30])
         >>> rio.predict_frame(X[300:302], confidence_level=[0.5, 0.9]).columns.tolist()
         ['mean', 'std', 'lower_0.5', 'upper_0.5', 'lower_0.9', 'upper_0.9']
         """
@@ -856,8 +856,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         >>> import numpy as np
         >>> from rio_uq import RIORegressor
         >>> rng = np.random.default_rng(0)
-        >>> X = rng.uniform(size=(100, 2))
-        >>> y = X[:, 0] + np.sin(5.0 * X[:, 1]) + 0.1 * rng.normal(size=100)
+        >>> X = rng.uniform(size=(60, 2))
+        >>> y = X[:, 0] + np.sin(5.0 * X[:, 1]) + 0.1 * rng.normal(size=60)
         >>> rio = RIORegressor(lambda X: X[:, 0], random_state=0).fit(X, y)
         >>> summary = rio.summary()
         >>> summary.features[0].name, round(summary.noise_std, 1)
@@ -911,7 +911,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         >>> from sklearn.linear_model import Ridge
         >>> from rio_uq import RIORegressor
         >>> X, y = load_diabetes(return_X_y=True)
-        >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:50], y[:50])
+        >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:30], y[:30])
         >>> int(rio.reject(X[300:400], budget=0.9).sum())
         10
         """
@@ -995,7 +995,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         >>> import tempfile, pathlib
         >>> import numpy as np, rio_uq
         >>> from sklearn.linear_model import LinearRegression
-        >>> X = np.linspace(0.0, 1.0, 30)[:, None]
+        >>> X = np.linspace(0.0, 1.0, 20)[:, None]
         >>> y = np.sin(6.0 * X[:, 0])
         >>> model = LinearRegression().fit(X, y)
         >>> rio = rio_uq.RIORegressor(model, random_state=0).fit(X, y)

@@ -29,14 +29,14 @@ def test_each_measurement_is_recorded_several_times_with_jitter(model, rng):
 
 
 def persons(rng, n_persons):
-    """Ten rows of each person: two features that stay, one that does not, and an intercept of the person's own, which
+    """Six rows of each person: two features that stay, one that does not, and an intercept of the person's own, which
     has a standard deviation of exactly one, so that no luck with few persons is in it.
     """
     intercept = rng.normal(size=n_persons)
     intercept = (intercept - intercept.mean()) / intercept.std()
-    X = np.hstack([np.repeat(rng.normal(size=(n_persons, 2)), 10, axis=0), rng.normal(size=(10 * n_persons, 1))])
-    y = X[:, 0] + 0.5 * X[:, 2] + np.repeat(intercept, 10) + 0.3 * rng.normal(size=len(X))
-    return X, y, np.repeat(np.arange(n_persons), 10)
+    X = np.hstack([np.repeat(rng.normal(size=(n_persons, 2)), 6, axis=0), rng.normal(size=(6 * n_persons, 1))])
+    y = X[:, 0] + 0.5 * X[:, 2] + np.repeat(intercept, 6) + 0.3 * rng.normal(size=len(X))
+    return X, y, np.repeat(np.arange(n_persons), 6)
 
 
 def right(X):
@@ -44,8 +44,17 @@ def right(X):
 
 
 @pytest.mark.usefixtures("few_iterations")
-@pytest.mark.parametrize("inference", ["exact", "sparse"])
-@pytest.mark.parametrize("kind", ["given", "held out", "some held out", "fitted", "unfitted"])
+@pytest.mark.parametrize(
+    ("kind", "inference"),
+    [
+        ("given", "exact"),
+        ("given", "sparse"),
+        ("held out", "exact"),
+        ("some held out", "sparse"),
+        ("fitted", "exact"),
+        ("unfitted", "sparse"),
+    ],
+)
 def test_new_persons_where_groups_are_given(kind, inference, rng):
     X, y, person = persons(rng, 25)
     X_new, y_new, _ = persons(rng, 100)
@@ -55,9 +64,9 @@ def test_new_persons_where_groups_are_given(kind, inference, rng):
     elif kind == "held out":
         rio = RIORegressor(right, **options).fit(X, y, held_out=True, groups=person)
     elif kind == "some held out":
-        rio = RIORegressor(right, **options).fit(X, y, held_out=np.arange(len(X)) % 10 > 2, groups=person)
+        rio = RIORegressor(right, **options).fit(X, y, held_out=np.arange(len(X)) % 6 > 1, groups=person)
     else:
-        model = RandomForestRegressor(20, random_state=0)
+        model = RandomForestRegressor(10, random_state=0)
         model = model.fit(X, y) if kind == "fitted" else model
         rio = RIORegressor(model, **options).fit(X, y, groups=person)
     assert share_inside(rio, X_new, y_new) > 0.91
@@ -67,7 +76,7 @@ def test_new_persons_where_groups_are_given(kind, inference, rng):
 @pytest.mark.usefixtures("few_iterations")
 def test_what_all_groups_share_is_still_corrected(rng):
     X, _, person = persons(rng, 25)
-    y = np.sin(2.0 * X[:, 2]) + 0.1 * rng.normal(size=len(X)) + 0.1 * np.repeat(rng.normal(size=25), 10)
+    y = np.sin(2.0 * X[:, 2]) + 0.1 * rng.normal(size=len(X)) + 0.1 * np.repeat(rng.normal(size=25), 6)
     rio = RIORegressor(lambda X: 0.0 * X[:, 0], random_state=0).fit(X, y, held_out=True, groups=person)
     assert rio.correction_ == 1.0
     assert rio.score(X, y) > 0.9

@@ -120,7 +120,7 @@ def test_all_answers_are_of_one_distribution(heavy, new):
 
 @pytest.mark.parametrize("kind", ["student", "skewed"])
 def test_joint_draws_have_the_moments_and_about_the_quantiles_of_the_distribution(kind, new):
-    rio = fit(kind, n=500, training=Training(starts="auto"))
+    rio = fit(kind, n=300, training=Training(starts="auto"))
     X = new[0][:8]
     draws = rio.sample_y(X, 40_000, random_state=1)
     mean, std = rio.predict(X, return_std=True)

@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestRegressor
 from examples.compare import Comparison
 from rio_uq import Training
 
-EPOCHS = {"max_epochs": 30}
+EPOCHS = {"max_epochs": 15}
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.usefixtures("quick_fits")]
 
@@ -40,6 +40,11 @@ def test_example(name, needs, capsys, monkeypatch):
     if name == "skorch_network":  # six networks
         make = example.NeuralNetRegressor
         monkeypatch.setattr(example, "NeuralNetRegressor", lambda *parts, **more: make(*parts, **more | EPOCHS))
+    if name == "keras_network":
+        fit = example.keras.Sequential.fit
+        monkeypatch.setattr(
+            example.keras.Sequential, "fit", lambda *parts, **more: fit(*parts, **more | {"epochs": 20})
+        )
     found = example.main()
     shown = capsys.readouterr().out.splitlines()
     comparisons = [found] if isinstance(found, Comparison) else found
@@ -51,7 +56,7 @@ def test_example(name, needs, capsys, monkeypatch):
 
 def test_time_and_groups(capsys, monkeypatch):
     example = importlib.import_module("examples.time_and_groups")
-    monkeypatch.setattr(example, "FOREST", RandomForestRegressor(30, random_state=0))
+    monkeypatch.setattr(example, "FOREST", RandomForestRegressor(10, random_state=0))
     monkeypatch.setitem(Training.__init__.__kwdefaults__, "guard", True)
     found = example.main(n_repeats=1)
     assert found["new patients"]["random folds"] < found["new patients"]["folds of groups"]

@@ -53,9 +53,9 @@ def test_it_is_what_the_gp_of_the_other_rows_predicts(rng, inference):
 @pytest.mark.parametrize("inference", ["exact", "sparse", "svgp"])
 @pytest.mark.parametrize("q", [None, 2])
 def test_it_has_the_shape_and_the_order_of_y(rng, inference, q):
-    X, y = data(rng, q=q)
+    X, y = data(rng, n=40, q=q)
     model = LinearRegression().fit(X, y)
-    rio = RIORegressor(model, inference=inference, n_inducing=10, max_iter=100, tol=1e-3, random_state=0).fit(X, y)
+    rio = RIORegressor(model, inference=inference, n_inducing=10, max_iter=100, tol=1e-2, random_state=0).fit(X, y)
     for values in rio.loo_[:3]:
         assert values.shape == y.shape
     shown = np.corrcoef(np.ravel(rio.loo_.mean), np.ravel(rio.predict(X)))[0, 1]

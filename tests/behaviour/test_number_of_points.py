@@ -22,16 +22,14 @@ def fitted(X, y, **options):
 
 
 def test_smooth_data_get_few_points_and_rough_data_many(rng):
-    smooth, rough = (fitted(*data(rng, frequency, n=400)).n_inducing_ for frequency in (1.0, 15.0))
+    smooth, rough = (fitted(*data(rng, frequency, n=250)).n_inducing_ for frequency in (1.0, 15.0))
     assert smooth <= 20
     assert rough >= 80
 
 
 def test_a_smaller_budget_never_gives_more_points(rng):
-    X, y = data(rng, 15.0, n=150)
-    chosen = [
-        fitted(X, y, training={"time_budget": seconds}, tol=1e-2).n_inducing_ for seconds in (0.01, 0.1, 0.5, 60.0)
-    ]
+    X, y = data(rng, 15.0, n=100)
+    chosen = [fitted(X, y, training={"time_budget": seconds}, tol=1e-2).n_inducing_ for seconds in (0.01, 0.1, 60.0)]
     assert chosen == sorted(chosen)
     assert chosen[0] < chosen[-1]
     assert chosen[-1] == fitted(X, y, tol=1e-2).n_inducing_
@@ -39,7 +37,7 @@ def test_a_smaller_budget_never_gives_more_points(rng):
 
 def test_what_is_chosen_leaves_little_to_gain(rng):
     """Twice the points that were chosen gain less than a hundredth of a nat for a row."""
-    X, y = data(rng, 6.0, n=300)
+    X, y = data(rng, 6.0, n=200)
     rio = fitted(X, y)
     twice = fitted(X, y, n_inducing=2 * rio.n_inducing_)
     assert 0.0 < twice.bound_ - rio.bound_ < 2.0 * inducing.GAIN_PER_ROW * len(X)

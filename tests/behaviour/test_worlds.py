@@ -11,16 +11,13 @@ pytestmark = pytest.mark.no_cover
 
 N_RUNS, N_TEST = 2, 2000
 FEW = (
-    "normal-n300",
     "nothing-d1-n100",
-    "t3-n100",
     "outliers5-n30",
     "rounded-n100",
     "all-zero-n20",
-    "half-n100",
+    "half-n30",
     "reversed-n100",
     "constant-n20",
-    "random-n30",
     "ridge-n50",
     "weights-10-n100",
     "two-outputs-n100",

@@ -9,7 +9,15 @@ from sklearn.linear_model import LinearRegression, Ridge
 
 from rio_uq import RIORegressor, load
 
-QUICK = {"tol": 1e-2, "max_iter": 30, "random_state": 0, "scale": "identity", "noise": "constant"}
+QUICK = {
+    "scale": "identity",
+    "noise": "constant",
+    "distribution": "normal",
+    "training": {"starts": "rio"},
+    "max_iter": 30,
+    "tol": 1e-2,
+    "random_state": 0,
+}
 
 
 def draw(rng, n, d=2, noise="normal"):

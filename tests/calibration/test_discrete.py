@@ -44,13 +44,15 @@ def test_two_outcomes_far_apart(method):
     rng = np.random.default_rng(0)
     X = np.zeros((300, 1))
     y = np.where(rng.uniform(size=300) < 0.6, 0.0, 41.0)
-    rio = RIORegressor(random_state=0).fit(X[:100], y[:100], y_pred=np.linspace(6.0, 9.0, 100), held_out=True)
+    rio = RIORegressor(scale="identity", training={"starts": "rio"}, random_state=0).fit(
+        X[:100], y[:100], y_pred=np.linspace(6.0, 9.0, 100), held_out=True
+    )
     new, y_new = X[200:], y[200:]
 
     def covered(lower, upper):
         return np.mean((lower <= y_new) & (y_new <= upper))
 
-    for y_pred in np.linspace(6.0, 9.0, 200)[:, None].repeat(100, axis=1):
+    for y_pred in np.linspace(6.0, 9.0, 100)[:, None].repeat(100, axis=1):
         rio.calibrate(X[100:200], y[100:200], y_pred=y_pred, method=method)
         assert covered(*rio.predict_interval(new, y_pred=y_pred, confidence_level=0.95).T) >= 0.95
         assert covered(*rio.predict_dist(new, y_pred=y_pred).interval(0.95)) >= 0.95

@@ -5,6 +5,7 @@ import io
 import json
 import random
 import zipfile
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -98,7 +99,7 @@ def test_flipped_bytes(saved, path):
     content, expected = saved
     rng = random.Random(0)
     refused = 0
-    for _ in range(300):
+    for _ in range(120):
         damaged = bytearray(content)
         for _ in range(rng.choice([1, 1, 1, 4])):
             damaged[rng.randrange(len(content))] ^= rng.randrange(1, 256)
@@ -106,14 +107,14 @@ def test_flipped_bytes(saved, path):
         refused += found is None
         if found is not None:
             np.testing.assert_array_equal(found, expected)
-    assert refused > 225
+    assert refused > 90
 
 
 def test_flipped_bytes_of_the_directory(saved, path):
     content, expected = saved
     directory = content.index(b"PK\x01\x02")
     rng = random.Random(1)
-    for _ in range(150):
+    for _ in range(60):
         damaged = bytearray(content)
         damaged[rng.randrange(directory, len(content))] = rng.randrange(256)
         found = outcome(path, bytes(damaged))
@@ -124,7 +125,7 @@ def test_flipped_bytes_of_the_directory(saved, path):
 def test_truncated_and_prolonged(saved, path):
     content, expected = saved
     rng = random.Random(2)
-    for _ in range(80):
+    for _ in range(40):
         assert outcome(path, content[: rng.randrange(len(content))]) is None
         start, stop = sorted(rng.randrange(len(content)) for _ in range(2))
         found = outcome(path, content[:start] + content[stop:])
@@ -136,11 +137,10 @@ def test_truncated_and_prolonged(saved, path):
 def test_swapped_members(saved, path):
     contents = members(saved[0])
     names = sorted(set(contents) - {SUMS})
-    for first in names:
-        for second in names[names.index(first) + 1 :]:
-            swapped = {**contents, first: contents[second], second: contents[first]}
-            if contents[first] != contents[second]:
-                assert outcome(path, zipped(swapped, resum=False)) is None
+    for first, second in pairwise([*names, names[0]]):
+        swapped = {**contents, first: contents[second], second: contents[first]}
+        if contents[first] != contents[second]:
+            assert outcome(path, zipped(swapped, resum=False)) is None
         assert outcome(path, zipped({name: contents[name] for name in contents if name != first}, resum=False)) is None
         assert outcome(path, zipped({name: contents[name] for name in contents if name != first})) is None
 
@@ -153,6 +153,12 @@ def places(value, path=()):
         yield from places(child, (*path, key))
 
 
+def value_at(value, path):
+    for key in path:
+        value = value[key]
+    return value
+
+
 ODD = [None, True, -1, 0, 3, 1e308, 10**400, "x", "", [], [[]], {}, {"x": 1}, [1, 2], -0.5, "rbf"]
 
 
@@ -162,47 +168,41 @@ def test_edited_manifests_even_with_sums_that_fit(saved, path):
     manifest = json.loads(members(content)[MANIFEST])
     refused, number, rng = 0, 0, random.Random(3)
     for place in places(manifest):
-        for odd in rng.sample(ODD, 2):
-            edited = json.loads(json.dumps(manifest))
-            parent = edited
-            for key in place[:-1]:
-                parent = parent[key]
-            if place:
-                parent[place[-1]] = odd
-            else:
-                edited = odd
-            number += 1
-            path.write_bytes(with_manifest(content, lambda _, edited=edited: edited))
-            try:
-                rio_uq.load(path, estimator=None)
-            except FormatError:
-                refused += 1
-            except TypeError as error:
-                if "give it as features" not in str(error):
-                    raise
-    assert number > 240
+        odd = rng.choice(ODD)
+        edited = json.loads(json.dumps(manifest))
+        if place:
+            value_at(edited, place[:-1])[place[-1]] = odd
+        else:
+            edited = odd
+        number += 1
+        path.write_bytes(with_manifest(content, lambda _, edited=edited: edited))
+        try:
+            rio_uq.load(path, estimator=None)
+        except FormatError:
+            refused += 1
+        except TypeError as error:
+            if "give it as features" not in str(error):
+                raise
+    assert number > 120
     assert refused > 0.75 * number
 
 
 def test_left_out_and_added_keys(saved, path):
     content, _ = saved
     manifest = json.loads(members(content)[MANIFEST])
-    for place in places(manifest):
-        if place and isinstance(place[-1], str):
+    named = [place for place in places(manifest) if place and isinstance(place[-1], str)]
+    for place in named:
 
-            def leave_out(edited, place=place):
-                for key in place[:-1]:
-                    edited = edited[key]
-                del edited[place[-1]]
+        def leave_out(edited, place=place):
+            del value_at(edited, place[:-1])[place[-1]]
 
-            assert outcome(path, with_manifest(content, leave_out)) is None, place
+        assert outcome(path, with_manifest(content, leave_out)) is None, place
+    for parent in sorted({place[:-1] for place in named}, key=str):
 
-            def add(edited, place=place):
-                for key in place[:-1]:
-                    edited = edited[key]
-                edited["surplus"] = 1
+        def add(edited, parent=parent):
+            value_at(edited, parent)["surplus"] = 1
 
-            assert outcome(path, with_manifest(content, add)) is None, place
+        assert outcome(path, with_manifest(content, add)) is None, parent
 
 
 def array_names(content):

@@ -64,7 +64,7 @@ def export(
     Examples
     --------
     >>> import numpy as np, rio_uq
-    >>> X = np.linspace(0.0, 1.0, 30)[:, None]
+    >>> X = np.linspace(0.0, 1.0, 20)[:, None]
     >>> y = np.sin(6.0 * X[:, 0])
     >>> rio = rio_uq.RIORegressor(lambda X: X[:, 0], random_state=0).fit(X, y)
     >>> model = rio_uq.onnx.export(rio, levels=[0.5, 0.9])

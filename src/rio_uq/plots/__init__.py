@@ -9,7 +9,7 @@ Examples
 >>> from sklearn.linear_model import Ridge
 >>> from rio_uq import RIORegressor, plots
 >>> X, y = load_diabetes(return_X_y=True)
->>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:50], y[:50])
+>>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:30], y[:30])
 >>> display = plots.ReliabilityDisplay.from_estimator(rio, X[200:], y[200:])
 >>> display.coverage.shape, display.ax_.get_xlabel()
 ((99,), 'level of the interval')

@@ -85,7 +85,7 @@ def write_report(
     >>> from rio_uq import RIORegressor
     >>> from rio_uq.report import write_report
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:50], y[:50])
+    >>> rio = RIORegressor(Ridge(), random_state=0).fit(X[:30], y[:30])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = write_report(rio, X[300:], y[300:], f"{folder}/report.html")
     ...     path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")

@@ -44,9 +44,9 @@ def test_factors_begin_at_the_reach_and_have_an_end():
 
 
 def test_error_bars_hold_at_predictions_twice_as_large(rng):
-    y_pred, residual, _ = (values.ravel() for values in proportional(rng))
-    X = rng.normal(size=(400, 1))
-    rio = RIORegressor(None, scale="identity", random_state=0)
+    y_pred, residual, _ = (values.ravel() for values in proportional(rng, n=200))
+    X = rng.normal(size=(200, 1))
+    rio = RIORegressor(None, scale="identity", training={"starts": "rio"}, random_state=0)
     rio.fit(X, y_pred + residual, y_pred=y_pred, held_out=True)
     far = np.full(2000, 20.0)
     outcome = far * (1.0 + 0.2 * rng.normal(size=2000))
