@@ -165,12 +165,15 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         options = replace(options, scale="identity")  # a sample does not show the range of all outcomes
     scale_choice = choose_scale(problem, options, train.quickly, rng)
     scales = OutcomeScales(scale_choice.scales)
-    gp, left_out, model_choice = _with_or_without_model(problem, scales, train)
+    # Clones do not tell how well the model does that has other rows behind it as well.
+    may_choose = residuals.choice.kind != "out-of-fold" or residuals.choice.rows != "mixed"
+    gp, left_out, model_choice = _with_or_without_model(problem, scales, train, may_choose=may_choose)
     if residuals.choice.kind == "in-sample" and residuals.choice.rows == "fitted here":
         # Residuals of a model that was fitted to two or three rows are those of a curve through these points; of one
         # row nothing is known but its size.
-        outcome = scales.forward(problem.targets)
-        gp = gp.with_noise_of_at_least(np.var(outcome, axis=0, ddof=1) if len(used) > 1 else outcome[0] ** 2)
+        on_their_scale = scales.forward(problem.targets)
+        spread = np.var(on_their_scale, axis=0, ddof=1) if len(used) > 1 else on_their_scale[0] ** 2
+        gp = gp.with_noise_of_at_least(spread)
     fitted = Fitted(
         model=model,
         extract=extract,
@@ -241,13 +244,13 @@ class _Trainer:
 
 
 def _with_or_without_model(
-    problem: Problem, scales: OutcomeScales, train: _Trainer
+    problem: Problem, scales: OutcomeScales, train: _Trainer, *, may_choose: bool
 ) -> tuple[ResidualGP, LeftOut, ModelChoice | None]:
     """The GP that predicts left-out rows better: that on residuals, or a plain one that does without the model; and
     what was compared, if it was.
     """
     trained = train(on_scale(problem, scales), keeps_constant=scales.is_another)
-    if not train.may_do_without_model(problem):
+    if not may_choose or not train.may_do_without_model(problem):
         return *trained, None
     plain = replace(problem, is_residual=False, held_out=None, own=None, like_clones=None)
     without_model = train.without_model(on_scale(plain, scales))

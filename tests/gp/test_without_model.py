@@ -47,3 +47,13 @@ def test_few_rows_or_one_outlier_do_not_decide(rng):
     outlier = errors.copy()
     outlier[0] = 100.0
     assert choose_model(left_out(outlier), left_out(rng.normal(size=200))).uses_model
+
+
+def test_copies_of_a_measurement_count_once(rng):
+    errors = rng.normal(size=60)
+    better = np.where(np.arange(60) < 5, 0.1, 1.0) * errors
+    place = np.concatenate([np.arange(60), np.repeat(np.arange(5), 40)])
+    alone = choose_model(left_out(errors), left_out(better))
+    with_copies = choose_model(replace(left_out(errors), place=place), left_out(better[place]))
+    assert with_copies.uses_model == alone.uses_model
+    np.testing.assert_allclose(with_copies.error_without_model, alone.error_without_model)

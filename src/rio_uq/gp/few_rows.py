@@ -24,5 +24,5 @@ def search_on_few_rows(
     if len(data) <= FEW_ROWS:
         return start
     few = data.subset(np.sort(search.rng.choice(len(data), FEW_ROWS, replace=False)))
-    few = replace(few, targets=few.targets - np.average(few.targets, axis=0, weights=few.weight))
+    few = replace(few, targets=few.targets - np.average(few.targets, axis=0, weights=few.effective_weight))
     return ExactObjective(kernel, few).maximize(start, bounds, prior, search).x

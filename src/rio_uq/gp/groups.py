@@ -55,7 +55,7 @@ def predict_groups(
     for number in np.unique(fold):
         inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         rows = data.subset(inside)
-        offset: Array = np.average(rows.targets, axis=0, weights=rows.weight)
+        offset: Array = np.average(rows.targets, axis=0, weights=rows.effective_weight)
         centred = replace(rows, targets=rows.targets - offset)
         without = inference.posterior(posterior.kernel, theta, log_noise, posterior.points, centred)
         expected, latent[outside] = gp_posterior.predict(without, data.rows[outside], n_jobs=data.n_jobs)

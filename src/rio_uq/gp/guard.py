@@ -4,7 +4,7 @@ With left-out residuals r_i and what the GP expects of them, m_i, predictions ar
 
     c = Σ w_i r_i m_i / Σ w_i m_i²        and its variance        s² = Σ (w_i m_i (r_i − c m_i))² / (Σ w_i m_i²)²
 
-of which c (1 − (ks/c)⁴) is kept, within 0 and 1, with k = 2 + 10/n: nothing where c is no larger than two of its
+of which c (1 − (ks/c)⁴) is kept, within 0 and 1, with k = 2 + 20/n: nothing where c is no larger than two of its
 standard errors, or than a few more of few rows, and nearly all where it is clearly larger. Rows of a group err
 together: where folds keep groups apart, s² has the squares of the sums over folds, if these are more, and k is larger
 as Student's quantile for so few sums is.
@@ -37,8 +37,8 @@ from rio_uq.gp.folds import MOST_IN_TENTHS, FoldPredictions
 from rio_uq.gp.noise.tails import likeliest_tails
 
 FEWEST_ROWS = 4
-STANDARD_ERRORS, MORE_OF_FEW_ROWS = 2.0, 10.0
-"""A factor has to be larger than k of its standard errors for any correction, k = 2 + 10/n."""
+STANDARD_ERRORS, MORE_OF_FEW_ROWS = 2.0, 20.0
+"""A factor has to be larger than k of its standard errors for any correction, k = 2 + 20/n."""
 
 LEAST_EXPECTED = 0.2
 """Where a model has fitted so much that its residuals would have only this share of what clones have in theirs, it

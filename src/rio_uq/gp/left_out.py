@@ -35,6 +35,11 @@ class LeftOut:
     weight: Array
     place: NDArray[np.intp] | None
 
+    @property
+    def first_rows(self) -> NDArray[np.intp]:
+        """For each of the distinct rows the first row of the problem that it stands for, (m,)."""
+        return np.arange(len(self.weight)) if self.place is None else np.unique(self.place, return_index=True)[1]
+
     def of_rows(self, values: Array) -> Array:
         """Values of distinct rows (m, q) as those of all rows (n, q)."""
         return values if self.place is None else values[self.place]

@@ -46,12 +46,14 @@ class ModelChoice(NamedTuple):
 
 
 def choose_model(with_model: LeftOut, without_model: LeftOut) -> ModelChoice:
-    """Choose by left-out rows, those that count where the model is used."""
-    weight = with_model.of_rows(with_model.weight)
-    counted = weight > 0.0
-    weight = weight[counted]
+    """Choose by left-out rows, those that count where the model is used; copies of one measurement count once."""
+    is_counted = with_model.weight > 0.0
+    weight = with_model.weight[is_counted]
     (error, std), (other_error, other_std) = (
-        tuple(left_out.of_rows(values)[counted] for values in (left_out.scores * left_out.std, left_out.std))
+        tuple(
+            left_out.of_rows(values)[with_model.first_rows][is_counted]
+            for values in (left_out.scores * left_out.std, left_out.std)
+        )
         for left_out in (with_model, without_model)
     )
     sizes = tuple(np.sqrt(np.average(values**2, axis=0, weights=weight)) for values in (error, other_error))

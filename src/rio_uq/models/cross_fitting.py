@@ -87,9 +87,9 @@ def make_folds(
         fold_of = group_folds([groups[row] for row in counted], int(cv))
         return [(counted[fold_of != fold], counted[fold_of == fold]) for fold in range(fold_of.max() + 1)]
     copy_of = measurement_of(features[counted], y.reshape(len(y), -1)[counted])
-    cv = min(cv, max(2, len(counted) // 2))
-    if copy_of.max() + 1 < cv:
+    if copy_of.max() == 0:  # copies of a single measurement: there is nothing to keep together
         copy_of = np.arange(len(counted))
+    cv = min(cv, max(2, len(counted) // 2), copy_of.max() + 1)
     fold_of = rng.permutation(copy_of.max() + 1)[copy_of] % cv
     return [(counted[fold_of != fold], counted[fold_of == fold]) for fold in range(cv)]
 

@@ -59,6 +59,10 @@ IMPOSSIBLE = 1e-4
 SAMPLE_CANNOT_TELL = (
     "rows are read in parts, and clones fitted to a sample of them, which err otherwise than the model, do not tell"
 )
+SEEN_AND_FIXED = (
+    "the model has seen all of these rows, and cannot be fitted to parts of them: its errors here may be too small, "
+    "and so may error bars; give rows that it has not seen, or calibrate on such rows"
+)
 HOW_TO_SAY = (
     "say held_out=True if the model was trained on none of these rows, or give a mask of those that it was not trained "
     "on; residuals='in-sample' takes them as they are without this warning"
@@ -172,6 +176,8 @@ def _choose(chooser: _Chooser, residuals: str, *, uses_model: bool, in_parts: bo
         return chooser.own("either", "the GP does not look at the model")
     if rows.held_out is False and can_be_refitted(model):
         return chooser.out_of_fold("seen", _said(rows.held_out))
+    if rows.held_out is False:
+        warn_user(SEEN_AND_FIXED, SeenRowsWarning)
     if rows.held_out is not None:
         return chooser.own(_verdict_of(rows.held_out), _said(rows.held_out))
     return chooser.decide(in_parts=in_parts)

@@ -104,7 +104,8 @@ class Summary:
 
     def __str__(self) -> str:
         n_outputs = np.size(self.bias)
-        lines = [f"RIO, fitted to the residuals of {self.n_rows:,} rows"]
+        does_without = self.model_choice is not None and not self.model_choice.uses_model
+        lines = [f"RIO, fitted to the {'outcomes' if does_without else 'residuals'} of {self.n_rows:,} rows"]
         if self.residuals is not None:
             lines.append(f"Residuals: {self.residuals}.")
         if not self.converged:
@@ -129,10 +130,13 @@ class Summary:
         choice = self.model_choice
         if choice is None:
             return []
-        error, without = (number(errors[output]) for errors in (choice.error, choice.error_without_model))
-        beside = f"root mean squared errors of left-out rows are {error} with the model and {without} without it"
+        with_model, without = (errors[output] for errors in (choice.error, choice.error_without_model))
+        beside = "root mean squared errors of left-out rows"
+        beside += " on that scale" if self._is_on_another_scale(output) else ""
+        beside += f" are {number(with_model)} with the model and {number(without)} without it"
         if choice.uses_model:
-            return [f"Beside a GP without the model: {beside}."]
+            not_clear = ", which is not clearly better" if without < with_model else ""
+            return [f"Beside a GP without the model: {beside}{not_clear}."]
         return [f"Predictions do without the model: {beside}."]
 
     def _words_on_correction(self, output: int) -> list[str]:

@@ -98,3 +98,11 @@ def test_tails_take_rows_enough_and_outcomes_that_differ(share, n, expected, rng
     y_pred = rng.normal(size=(n, 1))
     assert may_have_tails(Problem(y_pred, y_pred, outcome - y_pred, None, is_residual=True)) == expected
     assert may_have_tails(Problem(y_pred, y_pred, outcome, np.ones(n), is_residual=False)) == expected
+
+
+def test_gross_errors_on_one_side_do_not_move_the_mean_by_much(rng):
+    residual = rng.standard_t(4, size=(300, 1))
+    residual[:9] += 1000.0
+    shift = mean_beside_location(residual, np.ones(300))
+    assert abs(shift[0]) < 2.0
+    assert np.mean(residual) > 25.0

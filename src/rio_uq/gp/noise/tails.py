@@ -26,8 +26,8 @@ would take all others for outliers."""
 EVIDENCE = 3.0
 """Log likelihood that a Student distribution of left-out errors has to gain over a normal one, for heavy tails."""
 
-FARTHEST = 5.0
-"""Errors count for at most so many scales of the Student distribution in a variance."""
+FARTHEST, GROSS = 5.0, 50.0
+"""Errors count for at most so many scales of the Student distribution in a variance, and in a mean."""
 
 SKEW_EVIDENCE, LOG_RATIO = 4.0, (-1.5, 1.5)
 """Log likelihood that skew has to gain, and bounds of γ."""
@@ -73,7 +73,7 @@ def precision_at(distance: Array, degrees: float, n_outputs: int) -> Array:
 
 
 def log_student(distance: Array, degrees: float, n_outputs: int) -> Array:
-    """log t of the top of this module at distances s."""
+    """log t of `rio_uq.gp.noise.student` at distances s."""
     half, whole = 0.5 * degrees, 0.5 * (degrees + n_outputs)
     constant = float(gammaln(whole) - gammaln(half)) - 0.5 * n_outputs * np.log(half)
     return np.asarray(constant - whole * np.log1p(distance / degrees))
@@ -153,8 +153,11 @@ def winsorised(residual: Array, weight: Array) -> Array:
 
 def mean_beside_location(residual: Array, weight: Array) -> Array:
     """Means (q,) of left-out errors (n, q) about a location that a Student likelihood has found, where noise is skewed
-    or they are clearly not zero; zero elsewhere.
+    or they are clearly not zero; zero elsewhere. A few gross errors on one side, such as prices that were typed in
+    cents, are no skew of the others: none counts for more than `GROSS` scales.
     """
+    limit = GROSS * np.sqrt(likeliest_tails(residual, weight).variance)
+    residual = np.clip(residual, -limit, limit)
     mean = np.average(residual, axis=0, weights=weight)
     error = np.sqrt(weight**2 @ (residual - mean) ** 2) / weight.sum()
     return np.where(are_skewed(residual, weight) | (np.abs(mean) > CLEAR * error), mean, 0.0)
@@ -166,9 +169,9 @@ def are_skewed(residual: Array, weight: Array) -> Mask:
 
 
 def gain_of_skew(residual: Array, weight: Array) -> float:
-    """How much likelier residuals (n,) are with a scale of e^γ below zero and e^−γ above it, at the best γ, in nats:
+    """How much likelier residuals (n,) are with a scale of e^−γ below zero and e^γ above it, at the best γ, in nats:
 
-    f(x) = t(x e^±γ)/cosh γ
+    f(x) = t(x e^∓γ)/cosh γ        above and below zero
     """
     tails = likeliest_tails(residual[:, None], weight)
     distance, is_above = tails.distances(residual[:, None]), residual > 0.0
