@@ -54,8 +54,14 @@ def test_copies_of_a_row_are_in_one_fold(rng):
         assert not set(train) & set(test)
 
 
-def test_few_distinct_rows_are_still_cut_into_folds(rng):
+def test_folds_are_no_more_than_distinct_rows(rng):
     features = np.repeat([[0.0], [1.0]], 10, axis=0)
+    folds = make_folds(5, features, features[:, 0], features, None, None, rng)
+    assert [len(test) for _, test in folds] == [10, 10]
+
+
+def test_copies_of_one_row_are_still_cut_into_folds(rng):
+    features = np.zeros((20, 1))
     folds = make_folds(5, features, features[:, 0], features, None, None, rng)
     assert all(len(test) == 4 for _, test in folds)
 
