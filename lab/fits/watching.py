@@ -24,6 +24,13 @@ Arrays = dict[str, np.ndarray]
 TRAIN = "rio_uq.gp.fit.train"
 
 
+@contextmanager
+def with_the_model() -> Iterator[None]:
+    """Without the plain GP that is trained for comparison, which is another problem."""
+    with patch("rio_uq.fitting._Trainer.may_do_without_model", lambda trainer, problem: False):
+        yield
+
+
 class CutOffError(Exception):
     """A fit has had its time."""
 
@@ -70,7 +77,9 @@ class Watch:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """While a regressor is fitted: of all training, only that of the residual GP counts, not that of its noise."""
+        """While a regressor is fitted: of all training, only that of the residual GP counts, not that of its noise.
+        The plain GP beside it is left out.
+        """
         maximize, train = training._Trainer._maximize, training.train
 
         def watched_maximize(trainer: Any, problem: Any, *args: Any) -> Any:
@@ -81,7 +90,7 @@ class Watch:
             with patch.object(training._Trainer, "_maximize", watched_maximize):
                 return train(kernel, data, *args)
 
-        with patch(TRAIN, watched_train):
+        with patch(TRAIN, watched_train), with_the_model():
             yield
 
 
@@ -111,5 +120,5 @@ def fit_arrays(rio: RIORegressor, arrays: Arrays) -> RIORegressor:
 
 def fit_at(visit: Visit, rio: RIORegressor, arrays: Arrays) -> RIORegressor:
     """The regressor as if training had ended with the visit: the rest of `fit` is done as ever."""
-    with patch(TRAIN, lambda *args, **options: visit.trained()):
+    with patch(TRAIN, lambda *args, **options: visit.trained()), with_the_model():
         return fit_arrays(clone(rio), arrays)
