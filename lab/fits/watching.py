@@ -25,9 +25,12 @@ TRAIN = "rio_uq.gp.fit.train"
 
 
 @contextmanager
-def with_the_model() -> Iterator[None]:
-    """Without the plain GP that is trained for comparison, which is another problem."""
-    with patch("rio_uq.fitting._Trainer.may_do_without_model", lambda trainer, problem: False):
+def one_problem() -> Iterator[None]:
+    """The GP on residuals alone: a plain GP and a Student likelihood, which may be tried later, are other problems."""
+    with (
+        patch("rio_uq.fitting._Trainer.may_do_without_model", lambda trainer, problem: False),
+        patch("rio_uq.gp.fit.may_have_tails", lambda problem: False),
+    ):
         yield
 
 
@@ -78,7 +81,7 @@ class Watch:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """While a regressor is fitted: of all training, only that of the residual GP counts, not that of its noise.
-        The plain GP beside it is left out.
+        What may be tried after it is left out.
         """
         maximize, train = training._Trainer._maximize, training.train
 
@@ -90,7 +93,7 @@ class Watch:
             with patch.object(training._Trainer, "_maximize", watched_maximize):
                 return train(kernel, data, *args)
 
-        with patch(TRAIN, watched_train), with_the_model():
+        with patch(TRAIN, watched_train), one_problem():
             yield
 
 
@@ -120,5 +123,5 @@ def fit_arrays(rio: RIORegressor, arrays: Arrays) -> RIORegressor:
 
 def fit_at(visit: Visit, rio: RIORegressor, arrays: Arrays) -> RIORegressor:
     """The regressor as if training had ended with the visit: the rest of `fit` is done as ever."""
-    with patch(TRAIN, lambda *args, **options: visit.trained()), with_the_model():
+    with patch(TRAIN, lambda *args, **options: visit.trained()), one_problem():
         return fit_arrays(clone(rio), arrays)
