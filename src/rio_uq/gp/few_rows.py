@@ -14,7 +14,7 @@ from rio_uq.gp.optimize import Search
 from rio_uq.gp.priors import Prior
 
 FEW_ROWS = 400
-"""Rows of the first search. An evaluation of the exact GP of 1,000 rows takes ten times as long."""
+"""Rows of the first search. An evaluation costs the third power of the rows."""
 
 
 def search_on_few_rows(

@@ -131,8 +131,7 @@ def train_student(
 
 def updated(posterior: Posterior, data: Observations) -> tuple[Observations, float]:
     """Rows with the precisions that follow from their posterior, and ν."""
-    mean, variance = predict(posterior, data.rows, n_jobs=data.n_jobs)
-    distance = (((data.targets - mean) ** 2 + variance) / posterior.likelihood_noise).sum(axis=1)
+    distance = _distances(posterior, data)
     weight = np.ones(len(data)) if data.weight is None else data.weight
     degrees = likeliest_degrees(distance, data.n_outputs, weight)
     return replace(data, precision=precision_at(distance, degrees, data.n_outputs)), degrees
@@ -140,9 +139,14 @@ def updated(posterior: Posterior, data: Observations) -> tuple[Observations, flo
 
 def bound(posterior: Posterior, data: Observations, degrees: float) -> float:
     """F of the posterior of rows with their precisions, which are the likeliest ones where F is largest."""
-    mean, variance = predict(posterior, data.rows, n_jobs=data.n_jobs)
-    distance = (((data.targets - mean) ** 2 + variance) / posterior.likelihood_noise).sum(axis=1)
+    distance = _distances(posterior, data)
     precision = np.ones(len(data)) if data.precision is None else data.precision
     weight = np.ones(len(data)) if data.weight is None else data.weight
     rest = log_student(distance, degrees, data.n_outputs) + 0.5 * distance * precision
     return posterior.log_likelihood() + float(weight @ (rest - 0.5 * data.n_outputs * np.log(precision)))
+
+
+def _distances(posterior: Posterior, data: Observations) -> Array:
+    """s of rows that the posterior has seen, (n,)."""
+    mean, variance = predict(posterior, data.rows, n_jobs=data.n_jobs)
+    return np.asarray((((data.targets - mean) ** 2 + variance) / posterior.likelihood_noise).sum(axis=1))
