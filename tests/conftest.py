@@ -56,12 +56,13 @@ def few_iterations():
     """All steps of a fit with its defaults, but few iterations of each, for tests that hold at any hyperparameters and
     need the guard, the choice of a scale or the shape of errors.
     """
-    from rio_uq import RIORegressor, scaling
+    from rio_uq import RIORegressor, fitting, scaling
     from rio_uq.gp import folds
     from rio_uq.gp.noise import varying
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(RIORegressor.__init__.__kwdefaults__, "tol", 1e-2)
+        patch.setattr(fitting, "PLAIN_ITERATIONS", 20)
         patch.setattr(folds, "ITERATIONS", 3)
         patch.setattr(folds, "NEUTRAL_ROWS", 0)
         patch.setattr(scaling, "SCALE_ROWS", 150)

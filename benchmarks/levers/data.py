@@ -13,7 +13,7 @@ from lab import generated
 from lab.datasets import DATASETS, DataNotFoundError
 from lab.rio import regressor
 from rio_uq import RIORegressor
-from rio_uq.gp import fit as gp_fit
+from rio_uq.gp import attempts
 
 N_FEATURES = 9
 REAL = ("CCPP", "protein")
@@ -63,7 +63,7 @@ def training_arguments(data: Data, **options: Any) -> dict[str, Any]:
     def stop(*arguments: Any) -> None:
         raise _TrainingCalled(dict(zip(names, arguments, strict=True)))
 
-    with mock.patch.object(gp_fit, "train", stop):
+    with mock.patch.object(attempts, "train", stop):
         try:
             data.rio(inference="sparse", **options).fit(data.X, data.y)
         except _TrainingCalled as call:

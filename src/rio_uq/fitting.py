@@ -42,6 +42,9 @@ from rio_uq.rows.kept import MOST_ROWS, KeptRows, keep_more, keep_rows
 from rio_uq.scales.outputs import OutcomeScales
 from rio_uq.scaling import choose_scale, on_scale, shape_on_scale
 
+COARSE, PLAIN_ITERATIONS = 1e-4, 50
+"""Relative gain of an iteration at which quick training ends, and iterations that a plain GP has then."""
+
 
 def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fitted:
     """Fit the GP to the residuals of the model, and first the model itself if it needs it.
@@ -212,14 +215,13 @@ class _Trainer:
         inference = inference_for(Settings(options.inference), len(problem.features))
         return is_default and problem.fold is None and inference.trains_folds
 
-    def without_model(self, problem: Problem) -> TrainedGP:
-        """A plain GP on outcomes."""
-        plain = replace(self, options=replace(self.options, target="outcome", kernel="input"))
-        return plain(problem, keeps_constant=False)
+    def without_model(self) -> _Trainer:
+        """For a plain GP on outcomes."""
+        return replace(self, options=replace(self.options, target="outcome", kernel="input"))
 
     def quickly(self, problem: Problem, max_iter: int) -> TrainedGP:
-        """Well enough to compare problems: exactly, from one start, with few iterations."""
-        settings = Settings("exact", max_iter=min(max_iter, self.options.max_iter))
+        """Well enough to compare problems: exactly, from one start, with few iterations and a coarse tolerance."""
+        settings = Settings("exact", max_iter=min(max_iter, self.options.max_iter), tolerance=COARSE)
         return self._fit(problem, settings, "rio")
 
     def _fit(
@@ -248,12 +250,19 @@ def _with_or_without_model(
 ) -> tuple[ResidualGP, LeftOut, ModelChoice | None]:
     """The GP that predicts left-out rows better: that on residuals, or a plain one that does without the model; and
     what was compared, if it was.
+
+    The plain one is trained quickly first. Its rows are left out one by one then, at hyperparameters that have seen
+    them: if it does not win by these errors, it will not by those of folds, which are larger.
     """
     trained = train(on_scale(problem, scales), keeps_constant=scales.is_another)
     if not may_choose or not train.may_do_without_model(problem):
         return *trained, None
-    plain = replace(problem, is_residual=False, held_out=None, own=None, like_clones=None)
-    without_model = train.without_model(on_scale(plain, scales))
+    outcomes = on_scale(replace(problem, is_residual=False, held_out=None, own=None, like_clones=None), scales)
+    train = train.without_model()
+    choice = choose_model(trained.left_out, train.quickly(outcomes, PLAIN_ITERATIONS).left_out)
+    if choice.uses_model:
+        return *trained, choice
+    without_model = train(outcomes, keeps_constant=False)
     choice = choose_model(trained.left_out, without_model.left_out)
     return *(trained if choice.uses_model else without_model), choice
 

@@ -25,15 +25,15 @@ def memorised(X, y):
 @pytest.fixture(scope="module")
 def rows():
     rng = np.random.default_rng(1)
-    X = rng.uniform(-1.0, 1.0, size=(120, 3))
-    return X, truth(X) + 0.5 * rng.normal(size=120), rng.uniform(-1.0, 1.0, size=(200, 3))
+    X = rng.uniform(-1.0, 1.0, size=(200, 3))
+    return X, truth(X) + 0.5 * rng.normal(size=200), rng.uniform(-1.0, 1.0, size=(200, 3))
 
 
 @pytest.fixture(scope="module")
 def without_model(rows, few_iterations):
     X, y, _ = rows
-    model = memorised(X[:80], y[:80])
-    return model, RIORegressor(model, random_state=0).fit(X, y, held_out=np.arange(120) >= 80)
+    model = memorised(X[:150], y[:150])
+    return model, RIORegressor(model, random_state=0).fit(X, y, held_out=np.arange(200) >= 150)
 
 
 def test_a_model_that_knows_its_training_rows_by_heart_is_done_without(rows, without_model):

@@ -33,6 +33,14 @@ def test_few_rows_support_less(rng):
     assert shares[0] < 0.1 < shares[1]
 
 
+def test_a_few_outliers_that_foretell_each_other_are_no_evidence(rng):
+    mean, residual = 0.1 * rng.normal(size=1000), rng.normal(size=1000)
+    mean[:4], residual[:4] = (3.4, 4.1, 5.2, 6.9), (14.2, 9.1, 7.3, 3.3)
+    assert supported_share(residual, mean, np.ones(1000)) == 0.0
+    mean[:50], residual[:50] = 5.0, rng.normal(6.0, 3.0, size=50)
+    assert supported_share(residual, mean, np.ones(1000)) > 0.9
+
+
 @given(st.floats(0.01, 100.0), st.integers(0, 1000))
 def test_shares_do_not_depend_on_units(unit, seed):
     rng = np.random.default_rng(seed)

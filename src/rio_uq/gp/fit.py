@@ -6,40 +6,30 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rio_uq._base.array import Array, Mask
+from rio_uq.gp.attempts import Plan, normal_attempt, robust_attempt
 from rio_uq.gp.copies import as_measurements
 from rio_uq.gp.edges import Edges, open_slope
-from rio_uq.gp.folds import FoldPredictions, FoldSearch, predict_folds, random_folds
-from rio_uq.gp.groups import predict_groups
-from rio_uq.gp.guard import FEWEST_ROWS, Guarded, guarded_errors, shrunk
+from rio_uq.gp.guard import FEWEST_ROWS, shrunk
 from rio_uq.gp.inference import inference_for
-from rio_uq.gp.kernels.io import Kernel, io_kernel
+from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.noise import holds_between_folds, learn_noise
 from rio_uq.gp.noise.constant import with_noise_of
 from rio_uq.gp.noise.growth import Growth, fit_growth
-from rio_uq.gp.noise.student import FURTHER_ITERATIONS, Student, train_student
+from rio_uq.gp.noise.student import Student
 from rio_uq.gp.noise.tails import (
     EVIDENCE,
-    Tails,
     gain_over_normal,
     likeliest_tails,
     may_have_tails,
-    mean_beside_location,
-    predicts_better,
     winsorised,
 )
-from rio_uq.gp.observations import Observations
-from rio_uq.gp.posterior import Posterior
-from rio_uq.gp.priors import Prior, weak_prior
 from rio_uq.gp.problem import Problem
 from rio_uq.gp.residual import ResidualGP, in_units_of_data
 from rio_uq.gp.scaling import Scaling
 from rio_uq.gp.settings import Settings
-from rio_uq.gp.starts import Scales, bounds_of, plain_gp_start, random_starts, rio_start, unit_start
-from rio_uq.gp.training import Trained, train
 from rio_uq.gp.trust import spread_out
 
 
@@ -123,11 +113,11 @@ def fit_residual_gp(
     )
     counts = _shape_weight(weight, problem.held_out, len(rows))
     own_folds = problem.fold if problem.fold is not None and np.ptp(problem.fold) > 0 else None
-    plan = _Plan(
+    plan = Plan(
         problem=problem,
         rows=rows,
         kernel=kernel,
-        choice=choice,
+        has_slope=choice.kind == "io" and "linear" in choice.output_family.split("+"),
         outputs=outputs,
         settings=settings,
         starts=starts,
@@ -140,14 +130,14 @@ def fit_residual_gp(
         counts=counts,
         own_folds=own_folds,
     )
-    attempt = _attempt(plan, targets)
+    attempt = normal_attempt(plan, targets)
     is_asked_for = noise == "student" and len(rows) >= FEWEST_ROWS
     is_heavy = is_asked_for
     if is_asked_for or (noise == "io" and guard and not keeps_constant and may_have_tails(problem)):
         tails = likeliest_tails(attempt.guarded.residual, counts)
         is_heavy = is_asked_for or gain_over_normal(tails, attempt.guarded.residual, counts) > EVIDENCE
         if is_heavy:
-            attempt = _robust(plan, attempt, tails, rounding, is_asked_for=is_asked_for)
+            attempt = robust_attempt(plan, attempt, tails, rounding, is_asked_for=is_asked_for)
     targets, data, trained, posterior = attempt.targets, attempt.data, attempt.trained, attempt.posterior
     left_out, guarded, constant = attempt.left_out, attempt.guarded, attempt.constant
     theta, log_noise, inducing_points = posterior.theta, np.log(posterior.likelihood_noise), posterior.points
@@ -197,126 +187,6 @@ def fit_residual_gp(
     std = np.sqrt(latent + noise_variance)
     scores = guarded.residual / np.sqrt(guarded.latent + noise_variance)
     return TrainedGP(gp, LeftOut(targets.scale * residual, targets.scale * std, scores, counts, place))
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """All that trainings of a GP on the same rows share: see `fit_residual_gp`."""
-
-    problem: Problem
-    rows: Array
-    kernel: Kernel
-    choice: KernelChoice
-    outputs: Scaling
-    settings: Settings
-    starts: str
-    n_restarts: int
-    prior: str
-    walk_options: dict[str, Any]
-    rng: np.random.Generator
-    guard: bool
-    keeps_constant: bool
-    counts: Array
-    own_folds: NDArray[np.intp] | None
-
-
-class _Attempt(NamedTuple):
-    """A trained GP, and what left-out rows say of it."""
-
-    targets: Scaling
-    data: Observations
-    trained: Trained
-    posterior: Posterior
-    left_out: tuple[Array, Array]
-    guarded: Guarded
-    constant: Array | float
-    shift: Array
-    degrees: float | None = None
-
-
-def _attempt(plan: _Plan, targets: Scaling, precision: Array | None = None) -> _Attempt:
-    """Train on targets in these units, by a Student likelihood where tails are heavy, and guard the correction."""
-    problem, rows, kernel, choice, outputs = plan.problem, plan.rows, plan.kernel, plan.choice, plan.outputs
-    settings, starts, rng, counts, own_folds = plan.settings, plan.starts, plan.rng, plan.counts, plan.own_folds
-    inference = inference_for(settings, len(rows))
-    d, q = problem.features.shape[1], problem.targets.shape[1]
-    data = Observations(rows, targets.apply(problem.targets), problem.weight, precision, **plan.walk_options)
-    # One unit of ŷ in those of the targets: nothing where the targets are outcomes already.
-    prediction = float(np.mean(outputs.scale / targets.scale)) if problem.is_residual else 0.0
-    scales = Scales.of(replace(data, weight=data.effective_weight, precision=None), d, prediction)
-    bounds = bounds_of(kernel, q, scales)
-    points = [unit_start(kernel, q) if starts == "unit" else rio_start(kernel, q, scales)]
-    has_slope = choice.kind == "io" and "linear" in choice.output_family.split("+")
-    if starts == "auto" and problem.is_residual and has_slope and scales.model_can_be_beaten:
-        points.append(plain_gp_start(kernel, q, scales))
-    points += random_starts(points[0], plan.n_restarts, rng)
-    density = weak_prior(kernel, q, scales) if plan.prior == "weak" else Prior.flat(len(bounds))
-    constant = 0.0 if plan.keeps_constant else targets.offset / targets.scale
-
-    trained = train(kernel, data, points, bounds, settings, rng, density)
-    degrees = None
-    if precision is not None:
-        further = replace(settings, max_iter=min(FURTHER_ITERATIONS, settings.max_iter), subset_rows=None)
-
-        def retrain(data: Observations, x: Array) -> Trained:
-            return train(kernel, data, [x], bounds, further, rng, density)
-
-        trained, data, degrees = train_student(trained, data, retrain, inference)
-    posterior: Posterior = trained.posterior
-    theta, log_noise = posterior.theta, np.log(posterior.noise_variance)
-    left_out = posterior.leave_one_out(data)
-    guarded = Guarded(np.ones(q), *left_out)
-    shift: Array = np.zeros(q)
-    by_fold: FoldPredictions | None = None
-    if plan.guard and len(rows) >= FEWEST_ROWS:
-        of_model: tuple[Array, ...] | None = None
-        if inference.trains_folds:
-            search = FoldSearch(trained.start, np.concatenate([theta, log_noise]), bounds, density, settings.max_iter)
-            fold = random_folds(len(rows)) if own_folds is None else own_folds
-            others = _other_predictions(problem)
-            elsewhere = tuple(np.hstack([rows[:, :d], outputs.apply(other)]) for other in others)
-            by_fold = predict_folds(kernel, data, fold, search, elsewhere)
-            of_model = tuple((problem.targets + problem.y_pred - other) / targets.scale for other in others) or None
-        elif own_folds is not None:
-            by_fold = predict_groups(inference, posterior, data, own_folds)
-        guarded = guarded_errors(
-            left_out,
-            by_fold,
-            data.targets,
-            constant,
-            counts,
-            shrinks=problem.is_residual,
-            own_folds=own_folds,
-            of_model=of_model,
-            is_heavy=precision is not None,
-        )
-    if precision is not None:
-        shift = mean_beside_location(guarded.residual, counts)
-        guarded = guarded._replace(residual=guarded.residual - shift)
-    if precision is not None or (plan.guard and len(rows) >= FEWEST_ROWS):
-        posterior = with_noise_of(posterior, guarded.errors, counts, np.exp(bounds[-q:, 0]))
-    return _Attempt(targets, data, trained, posterior, left_out, guarded, constant, shift, degrees)
-
-
-def _robust(plan: _Plan, first: _Attempt, tails: Tails, rounding: Array | None, *, is_asked_for: bool) -> _Attempt:
-    """The better one of an attempt and of one with a Student likelihood, by errors of left-out rows."""
-    precision, weight = tails.precision(first.guarded.residual), plan.problem.weight
-    units = first.targets
-    if rounding is not None:
-        weighed = precision if weight is None else weight * precision
-        units = Scaling.standardizing(plan.problem.targets, weighed, rounding)
-    second = _attempt(plan, units, precision)
-    errors = [attempt.targets.scale * attempt.guarded.residual for attempt in (first, second)]
-    return second if is_asked_for or predicts_better(errors[0], errors[1], plan.counts) else first
-
-
-def _other_predictions(problem: Problem) -> tuple[Array, ...]:
-    """Of the model itself, and what they would be if it erred as its clones do, where the GP is fitted to residuals of
-    these.
-    """
-    if problem.own is None or problem.like_clones is None or not problem.is_residual:
-        return ()
-    return problem.own, problem.like_clones
 
 
 def _shape_weight(weight: Array | None, held_out: Mask | None, n_rows: int) -> Array:

@@ -4,10 +4,10 @@ With left-out residuals r_i and what the GP expects of them, m_i, predictions ar
 
     c = Σ w_i r_i m_i / Σ w_i m_i²        and its variance        s² = Σ (w_i m_i (r_i − c m_i))² / (Σ w_i m_i²)²
 
-of which c (1 − (ks/c)⁴) is kept, within 0 and 1, with k = 2 + 20/n: nothing where c is no larger than two of its
-standard errors, or than a few more of few rows, and nearly all where it is clearly larger. Rows of a group err
-together: where folds keep groups apart, s² has the squares of the sums over folds, if these are more, and k is larger
-as Student's quantile for so few sums is.
+of which c (1 − (ks/c)⁴) is kept, within 0 and 1: nothing where c is no larger than k of its standard errors, and nearly
+all where it is clearly larger. k is 2, and more where s is made of few rows (`rio_uq.gp.paired`): a few outliers that
+foretell each other are no evidence. Rows of a group err together: where folds keep groups apart, s² has the squares of
+the sums over folds, if these are more, and is made of no more than so many sums.
 
 Left-out rows are those of folds where inference trains GPs without them (`rio_uq.gp.folds`). These have fewer rows, and
 are a little worse than the GP of all rows for that alone. How much worse is seen at fixed hyperparameters: with e_i the
@@ -30,15 +30,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
 
 from rio_uq._base.array import Array
 from rio_uq.gp.folds import MOST_IN_TENTHS, FoldPredictions
 from rio_uq.gp.noise.tails import likeliest_tails
+from rio_uq.gp.paired import degrees_of_freedom, student_factor
 
 FEWEST_ROWS = 4
-STANDARD_ERRORS, MORE_OF_FEW_ROWS = 2.0, 20.0
-"""A factor has to be larger than k of its standard errors for any correction, k = 2 + 20/n."""
+STANDARD_ERRORS = 2.0
+"""A factor has to be larger than so many of its standard errors for any correction, where they are well known."""
 
 LEAST_EXPECTED = 0.2
 """Where a model has fitted so much that its residuals would have only this share of what clones have in theirs, it
@@ -177,11 +177,12 @@ def supported_share(residual: Array, mean: Array, weight: Array, fold: NDArray[n
     error = residual - best * mean
     parts = weight * mean * error / information
     robust = float(np.sum(parts**2))
-    needed = STANDARD_ERRORS + MORE_OF_FEW_ROWS / n_rows
+    degrees = degrees_of_freedom(parts)
     if fold is not None and (n_folds := len(np.unique(fold[counted]))) > 1:
         by_fold = float(np.sum(np.bincount(fold, weights=parts) ** 2))
         robust = max(robust, by_fold * n_folds / (n_folds - 1))
-        needed *= stdtrit(n_folds - 1, 0.975) / ndtri(0.975)
+        degrees = min(degrees, float(n_folds - 1))
+    needed = STANDARD_ERRORS * student_factor(degrees)
     variance = max(robust, float(weight @ error**2) / n_rows / information) * n_rows / (n_rows - 1)
     share = best * (1.0 - (needed**2 * variance / best**2) ** 2)
     return 1.0 if share > WHOLE else max(share, 0.0)

@@ -93,6 +93,16 @@ def shorter_starts(kernel: Kernel, start: Array) -> list[Array]:
     return [np.asarray(start + np.log(factor) * shift) for factor in SHORTER]
 
 
+def in_other_units(kernel: Kernel, x: Array, old: Array, new: Array) -> Array:
+    """The same GP on targets in units ``new`` (q,) instead of ``old``; outputs share the kernel, which takes the mean
+    of the logarithms.
+    """
+    factor = 2.0 * np.log(old / new)
+    names = [name for term in kernel.terms for name in term.parameter_names]
+    is_variance = np.array([name in ("variance", "slope_variance") for name in names])
+    return np.asarray(x + np.concatenate([factor.mean() * is_variance, factor]))
+
+
 def unit_start(kernel: Kernel, n_outputs: int) -> Array:
     """All variances and lengthscales one: where the paper's experiments start."""
     return np.zeros(kernel.n_parameters + n_outputs)

@@ -36,6 +36,9 @@ these turn out to be enough: few points from the start would not see what is rou
 EXPLORING_ITERATIONS, COMPARING_ITERATIONS = 30, 10
 """Iterations after which the starts are compared, and what was found on more rows with what was found on fewer."""
 
+SAME_OPTIMUM = 0.5
+"""Ends of two searches are the same optimum if no logarithm of a parameter differs by more."""
+
 SUBSET_TOLERANCE = 1e-5
 """Relative gain at which the optimiser stops on a subset of the rows."""
 
@@ -66,6 +69,11 @@ class Trained:
     converged: bool
     message: str
     start: Array
+
+    @property
+    def optimum(self) -> Array:
+        """Log-parameters and log noise variances at which the posterior is."""
+        return np.concatenate([self.posterior.theta, np.log(self.posterior.noise_variance)])
 
 
 def train(
@@ -129,45 +137,60 @@ class _Trainer:
 
     def _explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
         """On so many rows; where these are not all, to the optimum on them."""
-        is_subset = len(self.data) > n_rows
-        if len(starts) == 1 and not is_subset:
+        is_subset, is_exact = len(self.data) > n_rows, min(n_rows, len(self.data)) <= EXACT_EXPLORING
+        has_first_search = is_exact and min(n_rows, len(self.data)) > FEW_ROWS
+        if len(starts) == 1 and not is_subset and not has_first_search:
             return starts[0], starts[0]
         data = self.data
         if is_subset:
             data = data.subset(np.sort(self.rng.choice(len(data), n_rows, replace=False)))
-        cheaper = INFERENCES["exact" if len(data) <= EXACT_EXPLORING else "sparse"]
+        cheaper = INFERENCES["exact" if is_exact else "sparse"]
         n_inducing = min(EXPLORING_POINTS, self.settings.n_inducing or EXPLORING_POINTS)
         settings = replace(self.settings, n_inducing=n_inducing, inducing="greedy", optimize_inducing=False)
 
         def objective_at(x: Array) -> Objective:
             return cheaper.objective(self.kernel, data, x, settings, self.rng, 1)
 
-        objectives = [objective_at(start) for start in starts]
-
-        is_exact = len(data) <= EXACT_EXPLORING
-
-        def walk_from(i: int) -> Optimum:
-            label = f"start {i + 1} on {len(data)} rows"
-            max_iter = min(EXPLORING_ITERATIONS, self.settings.max_iter)
-            x = starts[i]
-            try:
-                if is_exact and len(data) > FEW_ROWS:
-                    first = Search(max_iter, SUBSET_TOLERANCE, np.random.default_rng(0))
-                    x = search_on_few_rows(self.kernel, data, x, self.bounds, self.prior, first)
-                    max_iter = min(COMPARING_ITERATIONS, max_iter)
-                return self._maximize(objectives[i], x, max_iter, SUBSET_TOLERANCE, label)
-            except NotPositiveDefiniteError as error:  # one of the others may do
-                return Optimum(starts[i], -np.inf, 0, False, str(error))
-
         # The exact GP works on one thread, so the starts can share the others. Two bars at once could not be read.
-        can_share = is_exact and not self.settings.verbose
-        optima = in_parallel(walk_from, range(len(starts)), data.n_jobs if can_share else 1)
-        winner = max(range(len(starts)), key=lambda i: optima[i].value)
+        n_jobs = data.n_jobs if is_exact and not self.settings.verbose else 1
+        max_iter, ends = min(EXPLORING_ITERATIONS, self.settings.max_iter), dict(enumerate(starts))
+        if has_first_search:
+            ends = self._after_few_rows(starts, data, max_iter, n_jobs)
+            max_iter = min(COMPARING_ITERATIONS, max_iter)
+            if len(ends) == 1 and not is_subset:
+                return ends[0], starts[0]
+        objectives = {number: objective_at(starts[number]) for number in ends}
+
+        def walk_from(number: int) -> Optimum:
+            label = f"start {number + 1} on {len(data)} rows"
+            try:
+                return self._maximize(objectives[number], ends[number], max_iter, SUBSET_TOLERANCE, label)
+            except NotPositiveDefiniteError as error:  # one of the others may do
+                return Optimum(starts[number], -np.inf, 0, False, str(error))
+
+        optima = dict(zip(ends, in_parallel(walk_from, list(ends), n_jobs), strict=True))
+        winner = max(optima, key=lambda number: optima[number].value)
         best = optima[winner]
         if is_subset and not best.converged and not is_exact:
             label = f"best start on {len(data)} rows"
             best = self._maximize(objective_at(best.x), best.x, self.settings.max_iter, SUBSET_TOLERANCE, label)
         return best.x, starts[winner]
+
+    def _after_few_rows(self, starts: list[Array], data: Observations, max_iter: int, n_jobs: int) -> dict[int, Array]:
+        """Where searches on few rows end, by the number of their start: those that lead to the same optimum once."""
+
+        def walk_from(number: int) -> Array:
+            search = Search(max_iter, SUBSET_TOLERANCE, np.random.default_rng(0))
+            try:
+                return search_on_few_rows(self.kernel, data, starts[number], self.bounds, self.prior, search)
+            except NotPositiveDefiniteError:  # all rows may do
+                return starts[number]
+
+        ends: dict[int, Array] = {}
+        for number, end in enumerate(in_parallel(walk_from, range(len(starts)), n_jobs)):
+            if all(np.abs(end - other).max() > SAME_OPTIMUM for other in ends.values()):
+                ends[number] = end
+        return ends
 
     def run(self, x: Array, start: Array) -> Trained:
         """To the optimum on all rows."""

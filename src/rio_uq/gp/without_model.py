@@ -5,7 +5,7 @@ the model and not. It decides by the residuals that it is given, though: rows th
 and out-of-fold predictions have errors that follow no kernel. So both GPs have to predict left-out rows. With errors
 e_i and standard deviations s_i of the one, f_i and t_i of the other, the plain GP takes over where both
 
-    Σ w_i (e_i² − f_i²)      is more than two of its standard errors,
+    Σ w_i (e_i² − f_i²)      is clearly more than zero, by a one-sided test at 5 %,
     Σ w_i (½ e_i²/s_i² + log s_i − ½ f_i²/t_i² − log t_i)      is more than zero:
 
 it has to predict clearly better, and to know as well how well.
@@ -24,7 +24,7 @@ from rio_uq.gp.paired import is_clear_gain
 FEWEST_ROWS = 20
 """Fewer rows do not tell."""
 
-STANDARD_ERRORS = 2.0
+STANDARD_ERRORS = 1.65
 
 LARGEST_SQUARE = 25.0
 """Squared errors count for at most so many times their mean, so that a few outliers do not decide."""

@@ -1,0 +1,233 @@
+"""Attempts at a GP on the same rows: with normal noise and, where errors have heavy tails, with a Student likelihood.
+
+An attempt is a trained GP whose correction is guarded by left-out rows. The second one begins where the first has
+ended, and is given up if errors that leave out single rows, at hyperparameters which have seen them, are not clearly
+smaller than the first one's: those of folds would be larger.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rio_uq._base.array import Array
+from rio_uq.gp.folds import FoldPredictions, FoldSearch, predict_folds, random_folds
+from rio_uq.gp.groups import predict_groups
+from rio_uq.gp.guard import FEWEST_ROWS, Guarded, guarded_errors
+from rio_uq.gp.inference import inference_for
+from rio_uq.gp.kernels.io import Kernel
+from rio_uq.gp.noise.constant import with_noise_of
+from rio_uq.gp.noise.student import FURTHER_ITERATIONS, train_student
+from rio_uq.gp.noise.tails import Tails, mean_beside_location, predicts_better
+from rio_uq.gp.observations import Observations
+from rio_uq.gp.posterior import Posterior
+from rio_uq.gp.priors import Prior, weak_prior
+from rio_uq.gp.problem import Problem
+from rio_uq.gp.scaling import Scaling
+from rio_uq.gp.settings import Settings
+from rio_uq.gp.starts import Scales, bounds_of, in_other_units, plain_gp_start, random_starts, rio_start, unit_start
+from rio_uq.gp.training import Trained, train
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that attempts share: see `rio_uq.gp.fit.fit_residual_gp`.
+
+    Attributes
+    ----------
+    rows : (n, D) array
+        Features and predictions, scaled.
+    has_slope : bool
+        Whether the kernel can take the model's output back, so that a second start makes sense.
+    counts : (n,) array
+        How much each row counts where errors of left-out rows do.
+    own_folds : (n,) array of int or None
+        Folds of the user's own.
+    """
+
+    problem: Problem
+    rows: Array
+    kernel: Kernel
+    has_slope: bool
+    outputs: Scaling
+    settings: Settings
+    starts: str
+    n_restarts: int
+    prior: str
+    walk_options: dict[str, Any]
+    rng: np.random.Generator
+    guard: bool
+    keeps_constant: bool
+    counts: Array
+    own_folds: NDArray[np.intp] | None
+
+    @property
+    def guards(self) -> bool:
+        return self.guard and len(self.rows) >= FEWEST_ROWS
+
+
+class Attempt(NamedTuple):
+    """A trained GP, and what left-out rows say of it.
+
+    Attributes
+    ----------
+    targets : Scaling
+        The units in which it was trained.
+    data : Observations
+    trained : Trained
+    posterior : Posterior
+        With the noise that left-out rows show.
+    left_out : (residual, latent)
+        Of single rows in closed form, (n, q) each.
+    guarded : Guarded
+    constant : (q,) array or float
+        What targets are relative to.
+    shift : (q,) array
+        Of the mean beside the location that a Student likelihood finds.
+    degrees : float or None
+        ν of a Student likelihood.
+    """
+
+    targets: Scaling
+    data: Observations
+    trained: Trained
+    posterior: Posterior
+    left_out: tuple[Array, Array]
+    guarded: Guarded
+    constant: Array | float
+    shift: Array
+    degrees: float | None = None
+
+
+class _TrainedGP(NamedTuple):
+    """A GP before its correction is guarded."""
+
+    targets: Scaling
+    data: Observations
+    trained: Trained
+    bounds: Array
+    prior: Prior
+    left_out: tuple[Array, Array]
+    degrees: float | None
+
+
+def normal_attempt(plan: Plan, targets: Scaling) -> Attempt:
+    """With normal noise, on targets in these units."""
+    return _guarded(plan, _train(plan, targets))
+
+
+def robust_attempt(plan: Plan, first: Attempt, tails: Tails, rounding: Array | None, *, is_asked_for: bool) -> Attempt:
+    """The better one of an attempt and of one with a Student likelihood, by errors of left-out rows."""
+    precision, weight = tails.precision(first.guarded.residual), plan.problem.weight
+    units = first.targets
+    if rounding is not None:
+        weighed = precision if weight is None else weight * precision
+        units = Scaling.standardizing(plan.problem.targets, weighed, rounding)
+
+    def is_better(residual: Array) -> bool:
+        errors = first.targets.scale * first.guarded.residual, units.scale * residual
+        return is_asked_for or predicts_better(*errors, plan.counts)
+
+    second = _train(plan, units, first, precision)
+    residual, _ = second.left_out
+    if not is_better(residual - mean_beside_location(residual, plan.counts)):
+        return first
+    attempt = _guarded(plan, second)
+    return attempt if is_better(attempt.guarded.residual) else first
+
+
+def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision: Array | None = None) -> _TrainedGP:
+    """Train on targets in these units, by a Student likelihood where there are precisions; from the optimum of the
+    first attempt on, if there is one.
+    """
+    problem, rows, kernel, settings, rng = plan.problem, plan.rows, plan.kernel, plan.settings, plan.rng
+    d, q = problem.features.shape[1], problem.targets.shape[1]
+    data = Observations(rows, targets.apply(problem.targets), problem.weight, precision, **plan.walk_options)
+    # One unit of ŷ in those of the targets: nothing where the targets are outcomes already.
+    prediction = float(np.mean(plan.outputs.scale / targets.scale)) if problem.is_residual else 0.0
+    scales = Scales.of(replace(data, weight=data.effective_weight, precision=None), d, prediction)
+    bounds = bounds_of(kernel, q, scales)
+    prior = weak_prior(kernel, q, scales) if plan.prior == "weak" else Prior.flat(len(bounds))
+    if first is None:
+        starts = [unit_start(kernel, q) if plan.starts == "unit" else rio_start(kernel, q, scales)]
+        if plan.starts == "auto" and problem.is_residual and plan.has_slope and scales.model_can_be_beaten:
+            starts.append(plain_gp_start(kernel, q, scales))
+        starts += random_starts(starts[0], plan.n_restarts, rng)
+    else:
+        neutral, optimum = (
+            in_other_units(kernel, x, first.targets.scale, targets.scale)
+            for x in (first.trained.start, first.trained.optimum)
+        )
+        starts, settings = [optimum], replace(settings, subset_rows=None)
+    trained = train(kernel, data, starts, bounds, settings, rng, prior)
+    if first is not None:
+        trained = replace(trained, start=neutral)
+    degrees = None
+    if precision is not None:
+        further = replace(settings, max_iter=min(FURTHER_ITERATIONS, settings.max_iter), subset_rows=None)
+
+        def retrain(data: Observations, x: Array) -> Trained:
+            return train(kernel, data, [x], bounds, further, rng, prior)
+
+        trained, data, degrees = train_student(trained, data, retrain, inference_for(settings, len(rows)))
+    return _TrainedGP(targets, data, trained, bounds, prior, trained.posterior.leave_one_out(data), degrees)
+
+
+def _guarded(plan: Plan, gp: _TrainedGP) -> Attempt:
+    """Shrink the correction to what left-out rows support."""
+    problem, counts = plan.problem, plan.counts
+    q, is_heavy = problem.targets.shape[1], gp.degrees is not None
+    constant = 0.0 if plan.keeps_constant else gp.targets.offset / gp.targets.scale
+    posterior, guarded = gp.trained.posterior, Guarded(np.ones(q), *gp.left_out)
+    shift: Array = np.zeros(q)
+    if plan.guards:
+        by_fold, of_model = _fold_predictions(plan, gp)
+        guarded = guarded_errors(
+            gp.left_out,
+            by_fold,
+            gp.data.targets,
+            constant,
+            counts,
+            shrinks=problem.is_residual,
+            own_folds=plan.own_folds,
+            of_model=of_model,
+            is_heavy=is_heavy,
+        )
+    if is_heavy:
+        shift = mean_beside_location(guarded.residual, counts)
+        guarded = guarded._replace(residual=guarded.residual - shift)
+    if is_heavy or plan.guards:
+        posterior = with_noise_of(posterior, guarded.errors, counts, np.exp(gp.bounds[-q:, 0]))
+    return Attempt(gp.targets, gp.data, gp.trained, posterior, gp.left_out, guarded, constant, shift, gp.degrees)
+
+
+def _fold_predictions(plan: Plan, gp: _TrainedGP) -> tuple[FoldPredictions | None, tuple[Array, ...] | None]:
+    """Rows as GPs expect them that have not seen their fold, if inference has any; and residuals of the model itself,
+    see `rio_uq.gp.guard.guarded_errors`.
+    """
+    problem, rows = plan.problem, plan.rows
+    inference = inference_for(plan.settings, len(rows))
+    if not inference.trains_folds:
+        if plan.own_folds is None:
+            return None, None
+        return predict_groups(inference, gp.trained.posterior, gp.data, plan.own_folds), None
+    search = FoldSearch(gp.trained.start, gp.trained.optimum, gp.bounds, gp.prior, plan.settings.max_iter)
+    fold = random_folds(len(rows)) if plan.own_folds is None else plan.own_folds
+    others = _other_predictions(problem)
+    d = problem.features.shape[1]
+    elsewhere = tuple(np.hstack([rows[:, :d], plan.outputs.apply(other)]) for other in others)
+    by_fold = predict_folds(plan.kernel, gp.data, fold, search, elsewhere)
+    of_model = tuple((problem.targets + problem.y_pred - other) / gp.targets.scale for other in others)
+    return by_fold, of_model or None
+
+
+def _other_predictions(problem: Problem) -> tuple[Array, ...]:
+    """Of the model itself, and what they would be if it erred as its clones do, where the GP is fitted to residuals of
+    these.
+    """
+    if problem.own is None or problem.like_clones is None or not problem.is_residual:
+        return ()
+    return problem.own, problem.like_clones
