@@ -27,9 +27,9 @@ from rio_uq.gp.priors import Prior
 N_FOLDS, MOST_IN_TENTHS, MORE_FOLDS = 5, 200, 10
 """Folds, and of few rows more folds, for four fifths of them are clearly less than all."""
 
-NEUTRAL_ROWS = 40
-"""Up to this many rows for each parameter folds are trained from the start that has won, too; above, from the optimum
-of all rows alone, which so few parameters can hardly have fitted to a fifth of so many rows."""
+NEUTRAL_ROWS = 1000
+"""Up to this many rows folds are trained from the start that has won, too; above, from the optimum of all rows alone,
+which so few parameters can hardly have fitted to a fifth of so many rows."""
 
 ITERATIONS, LAST_ITERATIONS = 25, 5
 """From a start, and from where a search on few rows, or on all rows, has ended."""
@@ -126,7 +126,7 @@ def _likeliest(objective: ExactObjective, how: FoldSearch) -> Array:
     first = Search(min(ITERATIONS, how.max_iter), TOLERANCE, np.random.default_rng(0))
     search = first if len(data) <= FEW_ROWS else replace(first, max_iter=min(LAST_ITERATIONS, how.max_iter))
     ends = []
-    for start in (how.start, how.optimum) if len(data) <= NEUTRAL_ROWS * len(how.optimum) else (how.optimum,):
+    for start in (how.start, how.optimum) if len(data) <= NEUTRAL_ROWS else (how.optimum,):
         with suppress(NotPositiveDefiniteError):  # a start that cannot be gone from
             x = start if start is how.optimum else search_on_few_rows(kernel, data, start, how.bounds, how.prior, first)
             ends.append(objective.maximize(x, how.bounds, how.prior, search))

@@ -32,11 +32,19 @@ def student_factor(degrees: float) -> float:
     return float(stdtrit(degrees, LEVEL) / ndtri(LEVEL))
 
 
+def is_gain(gain: Array, weight: Array, standard_errors: float) -> bool:
+    """Whether the weighted mean of gains, (n,) each, is more than so many of its standard errors."""
+    mean, parts = _mean_and_parts(gain, weight)
+    return mean > standard_errors * float(np.sqrt(np.sum(parts**2)))
+
+
 def is_clear_gain(gain: Array, weight: Array, standard_errors: float) -> bool:
-    """Whether the weighted mean of gains, (n,) each, is more than so many of its standard errors, each of them the
-    larger the fewer rows it is made of.
-    """
+    """The same with standard errors that are the larger the fewer rows they are made of."""
+    _, parts = _mean_and_parts(gain, weight)
+    return is_gain(gain, weight, standard_errors * student_factor(degrees_of_freedom(parts)))
+
+
+def _mean_and_parts(gain: Array, weight: Array) -> tuple[float, Array]:
+    """A weighted mean, and what each row is away from it: their squares add up to its squared standard error."""
     mean = float(np.average(gain, weights=weight))
-    parts = weight * (gain - mean) / float(weight.sum())
-    needed = standard_errors * student_factor(degrees_of_freedom(parts))
-    return mean > needed * float(np.sqrt(np.sum(parts**2)))
+    return mean, weight * (gain - mean) / float(weight.sum())

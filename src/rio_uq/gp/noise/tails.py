@@ -10,7 +10,7 @@ from scipy.special import digamma, gammaln
 
 from rio_uq._base.array import Array, Mask
 from rio_uq.gp.copies import rounded
-from rio_uq.gp.paired import is_clear_gain
+from rio_uq.gp.paired import is_gain
 from rio_uq.gp.problem import Problem
 
 DEGREES = (1.0, 30.0)
@@ -199,4 +199,4 @@ def predicts_better(first: Array, second: Array, weight: Array) -> bool:
 
 
 def _is_gain(first: Array, second: Array, unit: Array, weight: Array) -> bool:
-    return is_clear_gain(((first**2 - second**2) / unit).sum(axis=1), weight, STANDARD_ERRORS)
+    return is_gain(((first**2 - second**2) / unit).sum(axis=1), weight, STANDARD_ERRORS)
