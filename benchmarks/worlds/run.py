@@ -53,12 +53,12 @@ def work(task: Task, path: Path) -> None:
         append_row(path, row)
 
 
-def missing_tasks(names: list[str], methods: list[str], most: int | None, path: Path) -> list[Task]:
+def missing_tasks(names: list[str], methods: list[str], most: int | None, path: Path, first: int = 0) -> list[Task]:
     """What is not stored, repetition by repetition, so that every world gets its first ones first."""
     stored = {(row["world"], row["run"], row["method"]) for row in read_rows(path)}
     tasks = []
     for name in names:
-        for run in range(most or repetitions(WORLDS[name])):
+        for run in range(first, first + (most or repetitions(WORLDS[name]))):
             wanted = [method for method in methods if applies(method, WORLDS[name], run)]
             missing = tuple(method for method in wanted if (name, run, method) not in stored)
             if missing:
@@ -70,10 +70,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--worlds", type=names_among(WORLDS), default=list(WORLDS), help="with commas (default: all)")
     parser.add_argument("--methods", type=names_among(METHODS), default=list(METHODS), help="(default: all)")
     parser.add_argument("--repetitions", type=at_least_one, help="of each world (default: 40 to 5, by its rows)")
+    parser.add_argument(
+        "--first", type=int, default=0, help="number of the first repetition: others have other rows (default: 0)"
+    )
     parser.add_argument("--jobs", type=at_least_one, default=1, help="processes side by side (default: %(default)s)")
 
 
 def main(options: argparse.Namespace) -> None:
-    tasks = missing_tasks(options.worlds, options.methods, options.repetitions, options.results)
+    tasks = missing_tasks(options.worlds, options.methods, options.repetitions, options.results, options.first)
     print(f"{len(tasks)} repetitions are missing in {options.results}", file=sys.stderr)
     run_tasks(tasks, options.jobs, options.results, work)
