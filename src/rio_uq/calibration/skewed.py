@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.special import betainc, stdtr, stdtrit
 
 from rio_uq._base.array import Array
@@ -31,6 +31,9 @@ from rio_uq.calibration.student import LEAST_TAIL, LOG_SCALE, log_student, penal
 
 SKEW_DEVIATION = 0.5
 """Prior of γ in κ₊ = κ e^γ, κ₋ = κ e^−γ: normal around 0."""
+
+MOST_TILT = 20.0
+"""Largest exponent |λ μ_j|."""
 
 LOG_EXCESS, LOG_RATIO = (-4.0, 7.0), (-1.5, 1.5)
 """Bounds of log(ν − 2) and of γ."""
@@ -86,23 +89,24 @@ class SkewedStudent:
     def refined(self, scores: Array, weight: Array) -> tuple[Self, float]:
         """With a histogram of the scores, if there is evidence for one, and that evidence; zero if there is none.
 
-        A histogram has another mean than the bins were made for, and the mode moves. What that costs of the likelihood
-        is taken off the evidence: where most scores are the same, it is too much.
+        A histogram has another mean than the bins were made for. Its masses m_j are tilted to m_j exp(λ μ_j), with the
+        means μ_j of bins, such that the mean is zero again and the mode stays. What that costs of the likelihood is
+        taken off the evidence: where most scores are the same, it is too much.
         """
         x = scores - self._mode
-        is_above, tail = x >= 0.0, self._tail(x)
+        tail = self._tail(x)
         edges = edges_down_to(float(tail.min()))
-        widths = -np.diff(edges, prepend=1.0, append=0.0)
-        place = np.searchsorted(-edges, -tail, side="right") + len(widths) * is_above
-        flat = np.outer([self._below, 1.0 - self._below], widths)
+        flat = np.outer([self._below, 1.0 - self._below], -np.diff(edges, prepend=1.0, append=0.0))
+        place = np.searchsorted(-edges, -tail, side="right") + flat.shape[1] * (x >= 0.0)
         counts = np.bincount(place, weights=weight, minlength=flat.size).astype(float)
         masses, evidence = likeliest_masses(flat.ravel(), counts)
         if not evidence:
             return self, 0.0
-        heights = masses.reshape(flat.shape) / flat
+        means = type(self)(self.n_rows, self.degrees, self.lower, self.upper, np.ones(flat.shape), edges)._bin_means
+        heights = (_tilted(masses, means.ravel(), -self._mode) / flat.ravel()).reshape(flat.shape)
         refined = type(self)(self.n_rows, self.degrees, self.lower, self.upper, heights, edges)
-        before = float(weight @ self.logpdf(scores)) + float(counts @ np.log(heights.ravel()))
-        evidence += float(weight @ refined.logpdf(scores)) - before
+        expected = float(weight @ self.logpdf(scores)) + float(counts @ np.log(masses / flat.ravel()))
+        evidence += float(weight @ refined.logpdf(scores)) - expected
         return (refined, evidence) if evidence > EVIDENCE else (self, 0.0)
 
     @property
@@ -180,18 +184,27 @@ class SkewedStudent:
         return np.hstack([beyond, np.zeros((2, 1))])
 
     @cached_property
-    def _moments(self) -> tuple[float, float]:
-        """E x and E x²."""
+    def _bin_moments(self) -> tuple[Array, Array]:
+        """∫ x f(x) dx and ∫ x² f(x) dx over each bin under a flat histogram, (2, k) each."""
         v, ends = self.degrees, -stdtrit(self.degrees, np.maximum(0.5 * self._tails[:-1], LEAST_TAIL))
         first = np.append((1.0 + ends**2 / v) * np.exp(log_student(ends, v)), 0.0) * v / (v - 1.0)
         share = np.append(ends**2 / (v + ends**2), 1.0)
         second = betainc(1.5, 0.5 * v - 1.0, share) * 0.5 * v / (v - 2.0)
         # Twice the moments of one side of T are those of |T|, in bins of the masses ``widths``.
-        heights = self.heights / self.total
-        means, squares = (heights @ part for part in (-2.0 * np.diff(first), 2.0 * np.diff(second)))
         sides = np.array([self._below, 1.0 - self._below])
         scales = self._unit * np.array([-self.lower, self.upper])
-        return float(sides * scales @ means), float(sides * scales**2 @ squares)
+        return np.outer(sides * scales, -2.0 * np.diff(first)), np.outer(sides * scales**2, 2.0 * np.diff(second))
+
+    @property
+    def _bin_means(self) -> Array:
+        """E x in each bin, (2, k)."""
+        return np.asarray(self._bin_moments[0] / self._flat)
+
+    @cached_property
+    def _moments(self) -> tuple[float, float]:
+        """E x and E x²."""
+        first, second = (float((self.heights * moment).sum()) / self.total for moment in self._bin_moments)
+        return first, second
 
     @property
     def _mode(self) -> float:
@@ -206,3 +219,21 @@ class SkewedStudent:
         """Of a Student variable of unit variance; of a tail of ½ at most."""
         quantile = self._unit * stdtrit(self.degrees, np.maximum(tail, LEAST_TAIL))
         return np.where(tail > 0.0, quantile, -np.inf)
+
+
+def _tilted(masses: Array, means: Array, target: float) -> Array:
+    """Masses m_j exp(λ μ_j), normalised, whose mean of μ is the target; the masses as they are if there is no such λ
+    within reason.
+    """
+    largest = MOST_TILT / float(np.abs(means).max())
+
+    def tilted(rate: float) -> Array:
+        weights = masses * np.exp(rate * means)
+        return np.asarray(weights / weights.sum())
+
+    def excess(rate: float) -> float:
+        return float(tilted(rate) @ means) - target
+
+    if excess(-largest) * excess(largest) >= 0.0:
+        return masses
+    return tilted(float(brentq(excess, -largest, largest)))

@@ -17,6 +17,7 @@ T has a few more degrees: beyond the farthest score, where nothing is known, tai
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -41,6 +42,10 @@ DEGREES, LOG_SCALE = (1.0, 500.0), (-6.0, 4.0)
 
 LEAST_DEGREES = 2.1
 """Of T: with two it has no standard deviation."""
+
+FEW_ROWS = 200
+DEGREES_GRID, SCALE_GRID = np.log(np.geomspace(*DEGREES, 16)), np.linspace(-1.0, 1.0, 21)
+"""Up to so many rows distributions are averaged over values of log ν, and of log κ less its likeliest one."""
 
 LEAST_TAIL = 1e-100
 """SciPy does not find the quantiles of much smaller tails."""
@@ -88,8 +93,10 @@ class Student:
         bounds = [np.log(DEGREES), LOG_SCALE]
         starts = ([0.7, -1.0], [2.0, 0.0])
         optima = (minimize(loss, start, method="L-BFGS-B", bounds=bounds) for start in starts)
-        degrees, scale = np.exp(min(optima, key=lambda optimum: float(optimum.fun)).x)
-        return cls.of(float(degrees), unit_of(float(degrees), float(scale)), scores)
+        best = min(optima, key=lambda optimum: float(optimum.fun)).x
+        degrees, scale = (float(value) for value in np.exp(best))
+        fit = cls.of(degrees, unit_of(degrees, scale), scores)
+        return fit._averaged(loss, float(best[1]), scores) if len(scores) <= FEW_ROWS else fit
 
     @classmethod
     def of(cls, degrees: float, unit: float, scores: Array) -> Self:
@@ -101,6 +108,21 @@ class Student:
         tails = 2.0 * stdtr(degrees, -plain._tail_inverse(np.concatenate([[1.0], edges])) / unit)
         heights = -np.diff(tails, append=0.0) / -np.diff(edges, prepend=1.0, append=0.0)
         return cls(plain.n_rows, plain.degrees, plain.scale, heights, edges)
+
+    def _averaged(self, loss: Callable[[Array], float], log_scale: float, scores: Array) -> Self:
+        """The mean of distributions over a grid of log ν and log κ, by their posterior density: few rows do not tell
+        either for certain.
+        """
+        grid = [np.array([a, log_scale + b]) for a in DEGREES_GRID for b in SCALE_GRID]
+        losses = np.array([loss(x) for x in grid])
+        density = np.exp(losses.min() - losses)
+        edges = self._edges_for(scores)
+        ends, tails = self._tail_inverse(np.concatenate([[1.0], edges])), np.zeros(len(edges) + 1)
+        for (log_degrees, log_scale_of), share in zip(grid, density / density.sum(), strict=True):
+            degrees = float(np.exp(log_degrees))
+            tails += share * 2.0 * stdtr(degrees, -ends / unit_of(degrees, float(np.exp(log_scale_of))))
+        heights = -np.diff(tails, append=0.0) / -np.diff(edges, prepend=1.0, append=0.0)
+        return type(self)(self.n_rows, self.degrees, self.scale, heights, edges)
 
     def refined(self, scores: Array, weight: Array) -> tuple[Self, float]:
         """With a histogram of the scores, if there is evidence for one, and that evidence; zero if there is none."""
