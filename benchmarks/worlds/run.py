@@ -54,7 +54,7 @@ def work(task: Task, path: Path) -> None:
 
 
 def missing_tasks(names: list[str], methods: list[str], most: int | None, path: Path) -> list[Task]:
-    """What is not stored, repetition by repetition, so that every world gets its first ones first."""
+    """The fits that are not stored, repetition by repetition, so that every world gets its first ones first."""
     stored = {(row["world"], row["run"], row["method"]) for row in read_rows(path)}
     tasks = []
     for name in names:

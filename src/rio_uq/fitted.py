@@ -151,8 +151,8 @@ class Fitted:
         return outcome.reshape(n_rows, -1)
 
     def base(self, y_pred: Array) -> Array:
-        """What the GP's targets are relative to, on the scale of outcomes, (n, q): predictions, or zero where it is
-        fitted to outcomes.
+        """The zero of the GP's targets, on the scale of outcomes, (n, q): predictions, or zero where it is fitted to
+        outcomes.
         """
         return self.scaled(y_pred) if self.gp.is_residual else self._zeros(y_pred)
 
@@ -173,8 +173,8 @@ class Fitted:
         return not self.scales.is_identity or (self.scale_choice is not None and self.scale_choice.has_evidence)
 
     def reference(self, y_pred: Array) -> Array:
-        """What a correction is relative to, (n, q): predictions, or zero where they are not one for each output, so
-        that the correction is the corrected prediction itself.
+        """The zero of corrections, (n, q): predictions, or zero where they are not one for each output, so that the
+        correction is the corrected prediction itself.
         """
         return y_pred if self.n_predictions == self.n_outputs else self._zeros(y_pred)
 

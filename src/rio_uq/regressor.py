@@ -1042,7 +1042,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         return Options.of(self.get_params(deep=False))
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """What `fit` hands on to the model, for scikit-learn's metadata routing."""
+        """The parameters that `fit` hands on to the model, for scikit-learn's metadata routing."""
         to_model = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=to_model)
 

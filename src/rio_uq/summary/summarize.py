@@ -1,4 +1,4 @@
-"""What was learnt, from a fit and a sample of its rows."""
+"""The summary of a fit, from what it has learnt and a sample of its rows."""
 
 from __future__ import annotations
 
