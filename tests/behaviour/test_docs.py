@@ -267,3 +267,13 @@ def test_the_gallery_is_short_and_needs_no_network():
         assert len(code.splitlines()) <= 60, path.name
         assert "fetch_" not in code, path.name
         assert re.match(r'"""\n.+\n=+\n', code), f"{path.name} has no title"
+
+
+def test_files_to_touch_exist():
+    """The table of the design notes, but for what is still to be built."""
+    text = (ROOT / "docs/design.md").read_text()
+    table = text.partition("## Where to change what")[2].partition("##")[0]
+    named = {name for name in re.findall(r"`([\w./]+)`", table) if "/" in name or name.endswith(".py")}
+    roots = (ROOT / "src/rio_uq", ROOT)
+    missing = {name for name in named if not any((root / name).exists() for root in roots)}
+    assert missing == {"classifier.py", "search/"}
