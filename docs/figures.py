@@ -117,14 +117,14 @@ def trust() -> Figure:
     """Trust in models that know something which x does not tell, with more and more random numbers added."""
     rng = np.random.default_rng(2)
     X = rng.uniform(-2.0, 2.0, size=(300, 1))
-    known, garbage, noise = rng.normal(size=(3, 300))
-    y = known + 0.5 * np.sin(2.0 * X[:, 0]) + 0.2 * noise
+    signal, garbage, noise = rng.normal(size=(3, 300))
+    y = signal + 0.5 * np.sin(2.0 * X[:, 0]) + 0.2 * noise
     sizes = np.array([0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0])
-    found = []
+    trusts = []
     for size in sizes:
-        rio = RIORegressor(random_state=0, noise="constant").fit(X, y, y_pred=known + size * garbage, held_out=True)
-        found.append((rio.trust_, rio.trust_std_))
-    values, stds = np.array(found).T
+        rio = RIORegressor(random_state=0, noise="constant").fit(X, y, y_pred=signal + size * garbage, held_out=True)
+        trusts.append((rio.trust_, rio.trust_std_))
+    values, stds = np.array(trusts).T
     figure, (ax,) = panels(1, height=3.4)
     grid = np.linspace(0.0, 3.0, 100)
     ax.plot(grid, 1.0 / (1.0 + grid**2), ":", color=GREY, label="what would be best")

@@ -1,4 +1,4 @@
-"""What the examples print: predictions before and after RIO, on rows that neither the model nor RIO has seen."""
+"""The lines that examples print: predictions before and after RIO, on rows that neither the model nor RIO has seen."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Comparison(NamedTuple):
 
 def compare(name: str, y: Any, y_pred: Any, mean: Any, std: Any) -> Comparison:
     """Print one line, and return its numbers."""
-    found = Comparison(
+    comparison = Comparison(
         metrics.rmse(y, np.ravel(y_pred)),
         metrics.rmse(y, mean),
         metrics.coverage(y, mean, std, confidence_level=0.95),
     )
     print(
-        f"{name}: RMSE {found.before:.3g} alone, {found.after:.3g} with RIO; "
-        f"95 % intervals hold {found.coverage:.1%} of {len(y)} new outcomes"
+        f"{name}: RMSE {comparison.before:.3g} alone, {comparison.after:.3g} with RIO; "
+        f"95 % intervals hold {comparison.coverage:.1%} of {len(y)} new outcomes"
     )
-    return found
+    return comparison

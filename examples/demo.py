@@ -60,14 +60,14 @@ def load(data: str, target: str | None) -> Table:
         sys.exit(f"{data} has no column {target!r}: its columns are {', '.join(map(repr, table.columns))}")
     y = pd.to_numeric(table.pop(target), errors="coerce")
     table = table.replace([np.inf, -np.inf], np.nan).dropna(axis="columns", how="all")
-    known = np.isfinite(y)
-    if not known.all():
-        print(f"{(~known).sum()} of {len(y)} rows have no number in {target!r} and are left out")
-    if known.sum() < MIN_ROWS or table.shape[1] == 0:
+    usable = np.isfinite(y)
+    if not usable.all():
+        print(f"{(~usable).sum()} of {len(y)} rows have no number in {target!r} and are left out")
+    if usable.sum() < MIN_ROWS or table.shape[1] == 0:
         sys.exit(
-            f"{data} has {known.sum()} usable rows and {table.shape[1]} feature columns: {MIN_ROWS} and 1 are needed"
+            f"{data} has {usable.sum()} usable rows and {table.shape[1]} feature columns: {MIN_ROWS} and 1 are needed"
         )
-    return Path(data).name, table[known].reset_index(drop=True), y[known].to_numpy()
+    return Path(data).name, table[usable].reset_index(drop=True), y[usable].to_numpy()
 
 
 def encoder() -> Any:
@@ -103,10 +103,10 @@ def network(seed: int) -> MLPRegressor:
 
 
 def measures(y: np.ndarray, mean: np.ndarray, std: np.ndarray) -> dict[str, float]:
-    found = {"RMSE": metrics.rmse(y, mean), "NLPD": metrics.nlpd(y, mean, std)}
+    measures = {"RMSE": metrics.rmse(y, mean), "NLPD": metrics.nlpd(y, mean, std)}
     for level in (0.68, 0.9, 0.95):
-        found[f"{level:.0%}"] = 100 * metrics.coverage(y, mean, std, confidence_level=level)
-    return found
+        measures[f"{level:.0%}"] = 100 * metrics.coverage(y, mean, std, confidence_level=level)
+    return measures
 
 
 def one_split(X: pd.DataFrame, y: np.ndarray, seed: int) -> dict[str, Any]:

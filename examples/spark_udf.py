@@ -101,11 +101,11 @@ def run(session: SparkSession, path: Path) -> pd.DataFrame:
     return table.select("y", predict(struct("a", "b")).alias("rio")).select("y", "rio.*").toArrow().to_pandas()
 
 
-def report(found: pd.DataFrame) -> str:
+def report(answers: pd.DataFrame) -> str:
     """How good these predictions are, in a line."""
-    rmse = np.sqrt(np.mean((found["y"] - found["mean"]) ** 2))
-    inside = np.mean(np.abs(found["y"] - found["mean"]) < 1.96 * found["std"])
-    return f"{len(found)} rows: RMSE {rmse:.3f}, {inside:.0%} within 1.96 std"
+    rmse = np.sqrt(np.mean((answers["y"] - answers["mean"]) ** 2))
+    inside = np.mean(np.abs(answers["y"] - answers["mean"]) < 1.96 * answers["std"])
+    return f"{len(answers)} rows: RMSE {rmse:.3f}, {inside:.0%} within 1.96 std"
 
 
 def main() -> None:

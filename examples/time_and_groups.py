@@ -54,10 +54,10 @@ def inside(rio: RIORegressor, X: np.ndarray, y: np.ndarray) -> float:
 
 def new_patients(seed: int) -> dict[str, float]:
     X, y, patient = patients(seed)
-    known = patient < 50
-    by_rows = RIORegressor(FOREST, random_state=0).fit(X[known], y[known])
-    by_patient = RIORegressor(FOREST, random_state=0).fit(X[known], y[known], groups=patient[known])
-    new = X[~known], y[~known]
+    is_training = patient < 50
+    by_rows = RIORegressor(FOREST, random_state=0).fit(X[is_training], y[is_training])
+    by_patient = RIORegressor(FOREST, random_state=0).fit(X[is_training], y[is_training], groups=patient[is_training])
+    new = X[~is_training], y[~is_training]
     return {"random folds": inside(by_rows, *new), "folds of groups": inside(by_patient, *new)}
 
 
@@ -73,12 +73,12 @@ def later_days(seed: int) -> dict[str, float]:
 
 
 def main(n_repeats: int = 5) -> dict[str, dict[str, float]]:
-    found = {}
+    shares = {}
     for title, experiment in (("new patients", new_patients), ("later days", later_days)):
         runs = [experiment(seed) for seed in range(n_repeats)]
-        found[title] = {name: float(np.mean([run[name] for run in runs])) for name in runs[0]}
-        print(f"{title}: " + "; ".join(f"{name} {share:.0%}" for name, share in found[title].items()))
-    return found
+        shares[title] = {name: float(np.mean([run[name] for run in runs])) for name in runs[0]}
+        print(f"{title}: " + "; ".join(f"{name} {share:.0%}" for name, share in shares[title].items()))
+    return shares
 
 
 if __name__ == "__main__":

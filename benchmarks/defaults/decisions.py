@@ -70,7 +70,7 @@ def rows_of_case(n: int, case: str, n_given: int, run: int) -> tuple[np.ndarray,
 
 
 def chosen_residuals(model: Any, X: Any, y: np.ndarray, run: int) -> tuple[ResidualChoice, np.ndarray]:
-    """What the defaults decide, and the residuals that they take."""
+    """The decisions of the defaults, and the residuals that they take."""
     features = X.apply(lambda column: column.astype("category").cat.codes) if hasattr(X, "columns") else X
     rows = TrainingRows(X, y, None, np.asarray(features, dtype=float), None, None, None)
     options = {"residuals": "auto", "cv": 5, "combine": "auto", "uses_model": True, "in_parts": False}

@@ -1,4 +1,4 @@
-"""What error bars of the defaults are to reach, and whether they do."""
+"""Targets of error bars by the defaults, and whether they are reached."""
 
 from __future__ import annotations
 

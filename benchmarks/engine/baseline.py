@@ -45,7 +45,7 @@ WORKER = ("-P", str(Path(__file__).with_name("worker.py")))
 
 
 def git(*arguments: str) -> bytes:
-    """What git says about this repository; exits with its message where it fails."""
+    """The answer of git about this repository; exits with its message where it fails."""
     try:
         return subprocess.run(["git", "-C", str(REPOSITORY), *arguments], capture_output=True, check=True).stdout
     except FileNotFoundError:

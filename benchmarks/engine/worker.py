@@ -25,7 +25,7 @@ import rio_uq
 Arrays = dict[str, np.ndarray]
 Result = dict[str, Any]
 Work = tuple[Callable[[], Any], Callable[[Any], Result]]
-"""What is timed, and what comes out of it in numbers."""
+"""The parts that are timed, and the numbers that come out of them."""
 
 OPTIONS = {
     "features": None,

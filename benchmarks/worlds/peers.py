@@ -1,4 +1,4 @@
-"""What people would do otherwise: conformal intervals around the model by MAPIE, and a plain Gaussian process."""
+"""The alternatives: conformal intervals around the model by MAPIE, and a plain Gaussian process."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def work(task: Task, path: Path) -> None:
 
 
 def missing_tasks(names: list[str], methods: list[str], most: int | None, path: Path, first: int = 0) -> list[Task]:
-    """What is not stored, repetition by repetition, so that every world gets its first ones first."""
+    """Tasks whose rows are not stored, repetition by repetition, so that every world gets its first ones first."""
     stored = {(row["world"], row["run"], row["method"]) for row in read_rows(path)}
     tasks = []
     for name in names:

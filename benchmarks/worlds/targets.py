@@ -1,4 +1,4 @@
-"""What has to hold in every world, and whether it does, within two standard errors of the simulation."""
+"""The targets of every world, and whether they are reached, within two standard errors of the simulation."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ network = MLPRegressor(
 
 
 def last_hidden_layer(X):
-    """What the twelve units of the last hidden layer make of images."""
+    """The twelve units of the last hidden layer, for images."""
     for weights, bias in zip(network.coefs_[:-1], network.intercepts_[:-1], strict=True):
         X = np.maximum(X @ weights + bias, 0.0)
     return X

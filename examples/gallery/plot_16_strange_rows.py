@@ -21,18 +21,18 @@ X_train, X_benign, y_train, _ = train_test_split(X[is_benign], y[is_benign], tes
 X_malignant = X[~is_benign]
 
 rio = RIORegressor(LinearRegression(), random_state=0).fit(X_train, y_train)
-known = rio.predict(X_benign, return_std=True, include_noise=False)[1]
+benign = rio.predict(X_benign, return_std=True, include_noise=False)[1]
 strange = rio.predict(X_malignant, return_std=True, include_noise=False)[1]
 
-label = np.repeat([0, 1], [len(known), len(strange)])
-area = roc_auc_score(label, np.concatenate([known, strange]))
+label = np.repeat([0, 1], [len(benign), len(strange)])
+area = roc_auc_score(label, np.concatenate([benign, strange]))
 print(f"a malignant row has a larger std than a benign one in {area:.0%} of pairs")
 
 # %%
 
 _, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
-edges = np.linspace(0.0, max(known.max(), strange.max()), 40)
-ax.hist(known, edges, alpha=0.6, color="#0072B2", label="benign, as in training")
+edges = np.linspace(0.0, max(benign.max(), strange.max()), 40)
+ax.hist(benign, edges, alpha=0.6, color="#0072B2", label="benign, as in training")
 ax.hist(strange, edges, alpha=0.6, color="#D55E00", label="malignant, never seen")
 ax.set(xlabel="standard deviation without noise", ylabel="rows")
 ax.legend(frameon=False)

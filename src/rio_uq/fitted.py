@@ -29,7 +29,7 @@ from rio_uq.calibration.shape import Shape
 from rio_uq.features.extractors import Extractor, feature_names
 from rio_uq.gp.residual import ResidualGP
 from rio_uq.gp.without_model import ModelChoice
-from rio_uq.metrics import row_scores
+from rio_uq.metrics import row_crps
 from rio_uq.models import base as base_model
 from rio_uq.models.residual_choice import ResidualChoice
 from rio_uq.rows.contract import Part
@@ -151,8 +151,8 @@ class Fitted:
         return outcome.reshape(n_rows, -1)
 
     def base(self, y_pred: Array) -> Array:
-        """What the GP's targets are relative to, on the scale of outcomes, (n, q): predictions, or zero where it is
-        fitted to outcomes.
+        """The zero of the GP's targets, on the scale of outcomes, (n, q): predictions, or zero where it is fitted to
+        outcomes.
         """
         return self.scaled(y_pred) if self.gp.is_residual else self._zeros(y_pred)
 
@@ -160,21 +160,14 @@ class Fitted:
         """Predictions as the GP sees them: on the scale of outcomes, where there is one for each of them."""
         return self.scales.forward_prediction(y_pred) if self.gp.is_residual else y_pred
 
-    def scaled_rows(self) -> KeptRows:
-        """The sample of the training rows, with predictions and outcomes on the scale of outcomes."""
-        if self.scales.is_identity or self.n_predictions != self.n_outputs:
-            return self.kept
-        outcome, y_pred = self.scales.forward(self.kept.outcome), self.scales.forward_prediction(self.kept.y_pred)
-        return replace(self.kept, outcome=outcome, y_pred=y_pred)
-
     @property
     def has_scale_to_explain(self) -> bool:
         """Whether outcomes are on another scale than their own, or might have been."""
         return not self.scales.is_identity or (self.scale_choice is not None and self.scale_choice.has_evidence)
 
     def reference(self, y_pred: Array) -> Array:
-        """What a correction is relative to, (n, q): predictions, or zero where they are not one for each output, so
-        that the correction is the corrected prediction itself.
+        """The zero of corrections, (n, q): predictions, or zero where they are not one for each output, so that the
+        correction is the corrected prediction itself.
         """
         return y_pred if self.n_predictions == self.n_outputs else self._zeros(y_pred)
 
@@ -210,19 +203,24 @@ class Fitted:
         if self.scales.is_identity:  # the mean does not depend on the spread
             centre, spread = self.mean_and_std(inputs, n_jobs, include_noise=include_noise)
             return centre, self.std_factor(inputs) * spread
-        centre, spread = self.mean_and_std(inputs, n_jobs)
-        mean, std = self._moments(centre, spread, self._members(inputs))
-        if not include_noise:
-            _, spread = self.mean_and_std(inputs, n_jobs, include_noise=False)
-            std = self._latent_std(centre, self.std_factor(inputs) * spread)
-        return mean, std
+        return self._moments(inputs, n_jobs, *self.mean_and_std(inputs, n_jobs), include_noise=include_noise)
 
-    def _moments(self, centre: Array, spread: Array, members: NDArray[np.intp]) -> tuple[Array, Array]:
-        """Mean and standard deviation of outcomes, from those on their scale; calibration changes the second only."""
+    def _moments(
+        self, inputs: Inputs, n_jobs: int, centre: Array, spread: Array, *, include_noise: bool = True
+    ) -> tuple[Array, Array]:
+        """Mean and standard deviation of outcomes, from those on their scale; calibration changes the second only.
+
+        Without noise it is the standard deviation of their median, of which the GP is not sure.
+        """
+        own = spread if include_noise else self.mean_and_std(inputs, n_jobs, include_noise=False)[1]
         if self.scales.is_identity:
-            return centre, self.scores.std_factor[members] * spread
+            return centre, self.std_factor(inputs) * own
         mean, std = moments(self.scales, centre, spread, self.uncalibrated().nodes)
-        return mean, std if self.calibration is None else moments(self.scales, centre, spread, self.nodes[members])[1]
+        if not include_noise:
+            return mean, self.moments(centre, self.std_factor(inputs) * own)[1]
+        if self.calibration is not None:
+            std = moments(self.scales, centre, spread, self.nodes[self._members(inputs)])[1]
+        return mean, std
 
     @cached_property
     def nodes(self) -> Array:
@@ -238,12 +236,6 @@ class Fitted:
         """Mean and standard deviation of outcomes that are normal on their scale, both (n, q)."""
         nodes, _ = normal_nodes()
         return moments(self.scales, centre, spread, nodes[None, None])
-
-    def _latent_std(self, centre: Array, spread: Array) -> Array:
-        """Standard deviation of the median of outcomes, of which the GP is not sure."""
-        if self.scales.is_identity:
-            return spread
-        return self.moments(centre, spread)[1]
 
     def predict(
         self,
@@ -288,39 +280,30 @@ class Fitted:
         """Corrected prediction minus prediction (see `reference`) and, if asked for, the standard deviation of
         `predict`.
         """
-        reference = self.reference(inputs.y_pred)
+        reference = self.shaped(self.reference(inputs.y_pred))
         if not return_std:
-            return self.shaped(self.mean(inputs, n_jobs) - reference)
-        mean, std = self.mean_and_std_of_outcomes(inputs, n_jobs, include_noise=include_noise)
-        return self.shaped(mean - reference), self.shaped(std)
+            return self.predict(inputs, n_jobs) - reference
+        mean, std = self.predict(inputs, n_jobs, return_std=True, include_noise=include_noise)
+        return mean - reference, std
 
     def decompose(self, inputs: Inputs, n_jobs: int) -> Decomposition:
         """The correction (see `reference`) by the kernel's parts.
 
-        On the scale of outcomes the parts add up. On another than their own, what a part adds depends on which comes
-        first: it is the mean of both orders. What the mean of outcomes has over the inverse of the mean on their scale
-        belongs to the output, as the constant part does.
+        On the scale of outcomes the parts add up. On another than their own, what the mean of outcomes has over the
+        inverse of the mean on their scale belongs to the output, as the constant part does.
         """
         y_pred, reference = self.scaled(inputs.y_pred), self.reference(inputs.y_pred)
-        by_input, by_output = (self.gp.part(name, inputs.features, y_pred, n_jobs) for name in ("input", "output"))
+        parts = [self.gp.part(name, inputs.features, y_pred, n_jobs) for name in ("input", "output")]
         base = self.base(inputs.y_pred)
-        has_output = bool(self.gp.posterior.kernel.part("output"))
-        if has_output:
-            by_output += self.gp.constant
-        else:
-            by_input += self.gp.constant
+        with_constant = 1 if self.gp.posterior.kernel.part("output") else 0
+        parts[with_constant] += self.gp.constant
         if self.scales.is_identity:
             rest = base - reference
         else:
-            sums = (base, base + by_input, base + by_output, base + by_input + by_output)
-            neither, first, second, both = map(self.scales.inverse, sums)
-            by_input, by_output = 0.5 * (first - neither + both - second), 0.5 * (second - neither + both - first)
-            rest = self.mean(inputs, n_jobs) - reference - by_input - by_output
-        if has_output:
-            by_output += rest
-        else:
-            by_input += rest
-        return Decomposition(self.shaped(by_input), self.shaped(by_output))
+            parts = list(self.scales.addends_of_outcomes(base, *parts))
+            rest = self.mean(inputs, n_jobs) - reference - parts[0] - parts[1]
+        parts[with_constant] += rest
+        return Decomposition(*map(self.shaped, parts))
 
     def quantiles(self, inputs: Inputs, n_jobs: int, *, probabilities: Array) -> Array:
         """Quantiles of outcomes, of the shape of y and then of the probabilities."""
@@ -332,17 +315,13 @@ class Fitted:
 
     def error_bars(self, inputs: Inputs, n_jobs: int, *, level: float, include_noise: bool = True) -> ErrorBars:
         """All of it at once; intervals include noise in any case."""
-        members = self._members(inputs)
         ends = np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])
-        scores = self.scores.quantiles(ends)[members]
+        scores = self.scores.quantiles(ends)[self._members(inputs)]
         centre, spread = self.mean_and_std(inputs, n_jobs)
         lower, upper = (
             self.scales.inverse(self.scores.outcomes(centre, spread, scores[..., end], ends[end])) for end in (0, 1)
         )
-        mean, std = self._moments(centre, spread, members)
-        if not include_noise:
-            _, spread = self.mean_and_std(inputs, n_jobs, include_noise=False)
-            std = self._latent_std(centre, self.std_factor(inputs) * spread)
+        mean, std = self._moments(inputs, n_jobs, centre, spread, include_noise=include_noise)
         return ErrorBars(mean, std, lower, upper)
 
     def distribution(self, inputs: Inputs, n_jobs: int) -> Any:
@@ -357,7 +336,7 @@ class Fitted:
             on_scale = shaped_or_calibrated(self.shaped(centre), self.shaped(spread), self.scores, self.shaped(member))
         if self.scales.is_identity:
             return on_scale
-        mean, std = (self.shaped(values) for values in self._moments(centre, spread, members))
+        mean, std = map(self.shaped, self._moments(inputs, n_jobs, centre, spread))
         kind = TransformedDensity if self.has_density else TransformedDistribution
         return kind(on_scale, self.scales.scales, mean, std)
 
@@ -371,11 +350,7 @@ class Fitted:
         if not self.has_density:
             return None
         distribution, y = self.distribution(inputs, n_jobs), self.shaped(outcome)
-        if hasattr(distribution, "crps"):
-            crps = distribution.crps(y)
-        else:
-            crps = row_scores(y, distribution.mean(), distribution.std()).crps
-        return -distribution.logpdf(y).reshape(outcome.shape), crps.reshape(outcome.shape)
+        return -distribution.logpdf(y).reshape(outcome.shape), row_crps(y, distribution).reshape(outcome.shape)
 
     def sample(
         self, inputs: Inputs, n_jobs: int, *, n_samples: int, rng: np.random.Generator, include_noise: bool
@@ -394,11 +369,9 @@ class Fitted:
         factor = self.std_factor(inputs)[..., None]
         draws = self.base(inputs.y_pred)[..., None] + self.gp.sample(features, y_pred, n_samples, rng)
         if include_noise:
-            noise = rng.standard_normal(draws.shape)
-            for output in range(self.n_outputs):
-                density = None if self.shape is None or self.calibration is not None else self.shape.scores[output]
-                if density is not None and not density.is_normal:
-                    noise[:, output] = density.ppf(ndtr(noise[:, output])) / density.std
+            noise: Array = rng.standard_normal(draws.shape)
+            if self.shape is not None and self.calibration is None:
+                noise = self.shape.of_normal_draws(noise)
             draws += np.sqrt(self.gp.noise_at(features, y_pred, n_jobs))[..., None] * noise
         if np.any(factor != 1.0):
             centre = self.mean_and_std(inputs, n_jobs)[0][..., None]

@@ -70,11 +70,18 @@ def crps(y_true: ArrayLike, mean: Any, std: ArrayLike | None = None) -> float:
     With z = (y − mean)/std it is std (z (2 Φ(z) − 1) + 2 φ(z) − 1/√π) for a normal distribution.
     """
     outcome, distribution = _distribution(y_true, mean, std)
+    return float(np.mean(row_crps(outcome, distribution)))
+
+
+def row_crps(y_true: Array, distribution: Any) -> Array:
+    """CRPS of each outcome, by a distribution of `predict_dist`."""
     if hasattr(distribution, "crps"):
-        return float(np.mean(distribution.crps(outcome)))
+        return np.asarray(distribution.crps(y_true))
     if not _is_normal(distribution):
-        raise TypeError(f"mean and std, or a distribution of predict_dist with a density, are needed; got {mean!r}")
-    return float(row_scores(outcome, distribution.mean(), distribution.std()).crps.mean())
+        raise TypeError(
+            f"mean and std, or a distribution of predict_dist with a density, are needed; got {distribution!r}"
+        )
+    return row_scores(y_true, distribution.mean(), distribution.std()).crps
 
 
 def coverage(y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, confidence_level: float = 0.95) -> float:

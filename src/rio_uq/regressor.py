@@ -19,14 +19,13 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rio_uq import fitting, rejection, storage
+from rio_uq import calibrating, fitting, rejection, storage
 from rio_uq._base.array import Array, Mask
-from rio_uq._base.checks import check_choice, check_count, check_groups, check_levels, check_target
-from rio_uq._base.warnings import ReusedRowsWarning, warn_user
+from rio_uq._base.checks import check_choice, check_count, check_levels, check_target
+from rio_uq._base.warnings import warn_user
 from rio_uq.answers import Decomposition, ErrorBars, Inputs, LeaveOneOut
-from rio_uq.calibration.calibration import CONFORMAL, CROSS_CONFORMAL, Calibration, calibration_of
+from rio_uq.calibration.calibration import CROSS_CONFORMAL, Calibration, calibration_of
 from rio_uq.calibration.shape import Shape
-from rio_uq.calibration.shift import relative_weight
 from rio_uq.features.extractors import Transformed, is_plain
 from rio_uq.fitted import Fitted
 from rio_uq.gp.backend.threads import effective_jobs
@@ -36,7 +35,6 @@ from rio_uq.models.residual_choice import ResidualChoice
 from rio_uq.options import Options, Training, paper_parameters
 from rio_uq.rows.contract import Part, Source, names_columns
 from rio_uq.rows.frames import frame_like
-from rio_uq.rows.kept import REUSED
 from rio_uq.rows.memory import MemorySource
 from rio_uq.rows.parquet import parquet_writer
 from rio_uq.rows.source import check_in_memory, is_in_parts, row_source
@@ -464,92 +462,20 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         (142, 2)
         """
         check_is_fitted(self)
-        rows = self._rows_of_fit if method == CROSS_CONFORMAL else self._fresh_rows
-        scores, inputs, weight, labels = rows(X, y, y_pred, groups)
-        if X is not None and not np.isfinite(scores).all():
-            self._check_beyond(self.fitted_.outcome(y, len(scores)), method)
-        if X_new is not None:
-            if inputs is None:
-                raise ValueError(
-                    f"X_new with method={CROSS_CONFORMAL!r} needs the features of all rows of fit, and RIO keeps those "
-                    f"of {len(self.fitted_.kept.weight):,} rows at most: keep some rows apart from fit, and give "
-                    "their X and y with method='conformal'"
-                )
-            new = self.inputs(X_new, y_pred=y_pred_new)
-            ratio = relative_weight(*(np.hstack([part.features, part.y_pred]) for part in (inputs, new)))
-            weight = ratio if weight is None else ratio * weight
-        elif y_pred_new is not None:
+        if method == CROSS_CONFORMAL:
+            calibrating.check_no_rows(X, y, y_pred)
+            rows = calibrating.rows_of_fit(self.fitted_, groups)
+        else:
+            calibrating.check_has_rows(X)
+            part = self._part(X, y=y, y_pred=y_pred, groups=groups)
+            rows = calibrating.fresh_rows(self.fitted_, part, method, self._n_jobs())
+        if X_new is None and y_pred_new is not None:
             raise ValueError("y_pred_new are predictions for X_new: give both, or neither")
-        calibration = calibration_of(scores, method=method, groups=labels, weight=weight)
+        if X_new is not None:
+            rows = rows.weighted_as(self.inputs(X_new, y_pred=y_pred_new))
+        calibration = calibration_of(rows.scores, method=method, groups=rows.groups, weight=rows.weight)
         self.fitted_ = replace(self.fitted_, calibration=calibration)
         return self
-
-    def _check_beyond(self, outcome: Array, method: str) -> None:
-        """Outcomes beyond the scale have infinite scores: those that go by ranks can take them, and others cannot."""
-        beyond = self.fitted_.scales.beyond(outcome)
-        if method not in CONFORMAL:
-            raise ValueError(
-                f"{beyond}, and method={method!r} cannot count infinite scores: use method='conformal', or fit again "
-                "with another scale or other bounds"
-            )
-        warn_user(
-            f"{beyond}: such rows count as outside of every interval; where many are, fit again with another scale or "
-            "other bounds"
-        )
-
-    def _fresh_rows(self, X: Any, y: Any, y_pred: Any, groups: Any) -> tuple[Array, Inputs | None, Array | None, Any]:
-        """Scores, the rows themselves, their weights and their groups."""
-        if X is None:
-            raise ValueError(
-                f"calibrate needs rows X and y that were used for nothing else; only method={CROSS_CONFORMAL!r} does "
-                "without"
-            )
-        part = self._part(X, y=y, y_pred=y_pred, groups=groups)
-        inputs = self.fitted_.inputs(part)
-        outcome = self.fitted_.outcome(part.y, len(inputs.y_pred))
-        reused = self.fitted_.kept.reused(inputs.features, inputs.y_pred, outcome)
-        if reused > REUSED:
-            warn_user(
-                f"{reused:.0%} of these rows were fitted to: error bars calibrated on them are too small; calibrate on "
-                "rows that were used for nothing else",
-                ReusedRowsWarning,
-            )
-        centre, spread = self.fitted_.mean_and_std(inputs, self._n_jobs())
-        return (self.fitted_.scales.forward(outcome) - centre) / spread, inputs, None, part.groups
-
-    def _rows_of_fit(self, X: Any, y: Any, y_pred: Any, groups: Any) -> tuple[Array, Inputs | None, Array | None, Any]:
-        """The same of those rows of `fit` that tell of rows to come."""
-        fitted, loo = self.fitted_, self.fitted_.loo
-        if X is not None or y is not None or y_pred is not None:
-            raise ValueError(
-                f"method={CROSS_CONFORMAL!r} takes the rows of fit: leave X, y and y_pred out, or use "
-                "method='conformal' for rows that were used for nothing else"
-            )
-        if loo is None or fitted.residuals is None:
-            raise ValueError(
-                f"method={CROSS_CONFORMAL!r} takes the rows of fit, which are there after fit to rows in memory, and "
-                "not after partial_fit or load: calibrate before saving, or call fit with all rows; or give X and y "
-                "that were used for nothing else, with method='conformal'"
-            )
-        if not fitted.residuals.is_of_unseen_rows:
-            raise ValueError(
-                f"method={CROSS_CONFORMAL!r} takes residuals of rows that the model has not seen, and those of fit are "
-                f"no such ({fitted.residuals}): fit with residuals='cross-fit', or with held_out=True if it has seen "
-                "none of these rows; or give X and y that were used for nothing else, with method='conformal'"
-            )
-        counts, kept, inputs = loo.weight > 0.0, fitted.kept, None
-        labels = None if groups is None else check_groups(groups, len(counts))
-        scores = loo.z_by_fold.reshape(len(counts), -1)
-        if kept.is_everything:
-            counted = counts[np.isfinite(scores).all(axis=1)]
-            inputs = Inputs(kept.features[counted], kept.y_pred[counted])
-        weight = loo.weight[counts]
-        return (
-            scores[counts],
-            inputs,
-            None if np.ptp(weight) == 0.0 else weight / weight.mean(),
-            None if labels is None else [label for label, is_counted in zip(labels, counts, strict=True) if is_counted],
-        )
 
     def predict(
         self,
@@ -1042,7 +968,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         return Options.of(self.get_params(deep=False))
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """What `fit` hands on to the model, for scikit-learn's metadata routing."""
+        """The parameters that `fit` hands on to the model, for scikit-learn's metadata routing."""
         to_model = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=to_model)
 

@@ -258,7 +258,8 @@ def test_the_paper_has_a_normal_distribution():
 @pytest.mark.parametrize("n", [100, 1000])
 def test_coverage_of_simulated_outcomes_at_all_levels(kind, n):
     shifts = []
+    defaults = {"scale": "auto", "distribution": "auto", "tol": 1e-6, "training": {"starts": "auto", "guard": True}}
     for seed in range(8):
-        rio = RIORegressor(linear, random_state=0, tol=1e-6, training={"starts": "auto"}).fit(*make(kind, n, seed))
+        rio = RIORegressor(linear, random_state=0, **defaults).fit(*make(kind, n, seed))
         shifts.append(off(rio, *make(kind, 2000, seed=100 + seed)))
     assert np.abs(np.mean(shifts, axis=0)).max() < (0.07 if n == 100 else 0.025)

@@ -1,4 +1,4 @@
-"""What the pages say is so: their code runs, their commands exist, their links lead somewhere.
+"""Pages keep their word: their code runs, their commands exist, their links lead somewhere.
 
 Blocks marked ``python`` are run, those of a page in one namespace, and so are comments that begin with "setup". A block
 marked ``text output`` is what the one before it prints, with numbers that are about these. Blocks marked ``pycon`` are
@@ -152,7 +152,7 @@ def commands(path):
 
 
 def complaint(command):
-    """What is wrong with a command, or None."""
+    """The fault of a command, or None."""
     name, *arguments = command
     if name == "make":
         targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
@@ -216,7 +216,7 @@ def without_code(text):
 
 
 def anchors(path):
-    """What headings are called in links, as code hosts and the site do it."""
+    """The names of headings in links, as code hosts and the site make them."""
     text = path.read_text()
     included = re.findall(r"^```\{include\} (\S+)", text, re.MULTILINE)
     found = {
@@ -267,3 +267,13 @@ def test_the_gallery_is_short_and_needs_no_network():
         assert len(code.splitlines()) <= 60, path.name
         assert "fetch_" not in code, path.name
         assert re.match(r'"""\n.+\n=+\n', code), f"{path.name} has no title"
+
+
+def test_files_to_touch_exist():
+    """The table of the design notes, but for what is still to be built."""
+    text = (ROOT / "docs/design.md").read_text()
+    table = text.partition("## Where to change what")[2].partition("##")[0]
+    named = {name for name in re.findall(r"`([\w./]+)`", table) if "/" in name or name.endswith(".py")}
+    roots = (ROOT / "src/rio_uq", ROOT)
+    missing = {name for name in named if not any((root / name).exists() for root in roots)}
+    assert missing == {"classifier.py", "search/"}

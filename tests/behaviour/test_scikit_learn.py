@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from rio_uq import RIORegressor, metrics
+from rio_uq import RIORegressor, Training, metrics
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.usefixtures("quick_fits")]
 
@@ -103,6 +103,13 @@ def test_cross_validation_and_grid_search(friedman):
     search = GridSearchCV(rio, {"kernel": ["input", "output"], "estimator__alpha": [0.1, 10.0]}, cv=3).fit(*friedman)
     assert search.best_params_["kernel"] == "input"
     assert search.best_score_ > 0.95
+
+
+def test_a_search_over_how_the_gp_is_trained(friedman):
+    rio = RIORegressor(lambda X: 10.0 * X[:, 0], residuals="in-sample", noise="constant", random_state=0)
+    search = GridSearchCV(rio, {"training__starts": ["rio", "unit"]}, cv=2).fit(*friedman)
+    assert search.best_estimator_.training.starts == search.best_params_["training__starts"]
+    assert rio.training is None
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
@@ -217,10 +224,10 @@ def test_texts_or_images_as_input(rng):
     assert rio.score(images, y) > 0.9
 
 
-def test_html_representation_names_the_model(friedman):
-    shown = RIORegressor(Ridge()).fit(*friedman)._repr_html_()
-    assert "RIORegressor" in shown
-    assert "Ridge" in shown
+def test_html_representation_names_the_model_and_the_training(friedman):
+    shown = RIORegressor(Ridge(), training=Training(starts="unit")).fit(*friedman)._repr_html_()
+    for name in ("RIORegressor", "Ridge", "Training", "unit"):
+        assert name in shown
 
 
 @pytest.mark.parametrize("combine", ["average", "refit"])

@@ -1,8 +1,10 @@
 """Every warning points at the line of whoever called, whatever way the call took."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
@@ -11,7 +13,8 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
 import rio_uq
-from rio_uq import RIORegressor
+from rio_uq import ReusedRowsWarning, RIORegressor, SeenRowsWarning
+from rio_uq.features import TableEncoder
 from rio_uq.gp.inference import exact
 from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.observations import Observations
@@ -112,3 +115,79 @@ def test_a_variance_below_zero(n_jobs):
     posterior = exact.posterior(io_kernel(1, 1), np.zeros(4), np.log([0.1]), Observations(rows[:20], rows[:20, :1]))
     object.__setattr__(posterior, "variance_factors", tuple(2.0 * factor for factor in posterior.variance_factors))
     assert_points_here(lambda: predict(posterior, rows, n_jobs=n_jobs), RuntimeWarning, "was set to zero")
+
+
+def test_one_function_warns():
+    """Warnings that are raised elsewhere would count the depth of the call."""
+    source = Path(rio_uq.__file__).parent
+    warning = [path.name for path in source.rglob("*.py") if "warnings.warn(" in path.read_text(encoding="utf-8")]
+    assert warning == ["warnings.py"]
+
+
+@pytest.mark.parametrize("way", ["fit", "cross-validation", "pipeline"])
+def test_a_model_that_may_have_seen_the_rows(way, data):
+    X, y = data
+    rio = RIORegressor(lambda X: X[:, 0], random_state=0)
+    calls = {
+        "fit": lambda: rio.fit(X, y),
+        "cross-validation": lambda: cross_val_score(rio, X, y, cv=2),
+        "pipeline": lambda: make_pipeline(rio).fit(X, y),
+    }
+    assert_points_here(calls[way], SeenRowsWarning, "was trained on these rows is not known")
+
+
+def test_a_model_that_has_seen_the_rows_and_cannot_be_cloned(data):
+    rio = RIORegressor(lambda X: X[:, 0], random_state=0)
+    assert_points_here(lambda: rio.fit(*data, held_out=False), SeenRowsWarning, "has seen all of these rows")
+
+
+def test_rows_in_parts_of_which_a_sample_is_fitted_to(data, tmp_path):
+    X, y = np.vstack([data[0] + shift for shift in range(3)]), np.tile(data[1], 3)
+    rio = RIORegressor(KNeighborsRegressor(1).fit(X, y), n_inducing=5, training={"sample_rows": 100}, random_state=0)
+    rows = memory_map(X, tmp_path / "rows.npy")
+    assert_points_here(lambda: rio.fit(rows, y, held_out=False), SeenRowsWarning, "100 of its 120 rows")
+
+
+def test_counts_of_copies(data):
+    X, y = data
+    rio = RIORegressor(weights="counts", random_state=0)
+    roles = {"y_pred": X[:, 0], "held_out": True, "sample_weight": np.tile([1.0, 3.0], 20)}
+    assert_points_here(lambda: rio.fit(X, y, **roles), UserWarning, "weights are taken as relative")
+
+
+def test_an_exact_gp_that_needs_much_memory(data, monkeypatch):
+    X, y = data
+    rio = RIORegressor(random_state=0).fit(X[:20], y[:20], y_pred=X[:20, 0], held_out=True)
+    monkeypatch.setattr(exact, "MUCH", 0)
+    assert_points_here(lambda: rio.partial_fit(X[20:], y[20:], y_pred=X[20:, 0]), UserWarning, "an exact GP of 40 rows")
+
+
+def test_a_number_that_is_missing_first_in_new_rows(data):
+    X, y = pd.DataFrame(data[0], columns=["length", "width"]), data[1]
+    rio = RIORegressor(lambda X: X["length"].fillna(0.0), features=TableEncoder(), random_state=0)
+    rio.fit(X, y, held_out=True)
+    assert_points_here(lambda: rio.predict(X.assign(width=np.nan)), UserWarning, "numbers are missing in 'width'")
+
+
+def test_calibration_and_report_on_rows_of_fit(data, tmp_path):
+    pytest.importorskip("jinja2")
+    X, y = data
+    rio = RIORegressor(lambda X: X[:, 0], random_state=0).fit(X, y, held_out=True)
+    reused = "of these rows were fitted to"
+    assert_points_here(lambda: rio.calibrate(X, y), ReusedRowsWarning, reused)
+    write_report = rio_uq.report.write_report
+    assert_points_here(lambda: write_report(rio, X, y, tmp_path / "report.html"), ReusedRowsWarning, reused)
+
+
+def test_calibration_rows_that_few_others_are_like(data):
+    X, y = data
+    rio = RIORegressor(lambda X: X[:, 0], random_state=0).fit(X[:10], y[:10], held_out=True)
+    new = X[X[:, 0] > 0.6]
+    assert_points_here(lambda: rio.calibrate(X[10:], y[10:], X_new=new), UserWarning, "by their weights")
+
+
+def test_calibration_rows_beyond_the_scale(data):
+    X, y = data[0], np.exp(data[1])
+    rio = RIORegressor(lambda X: np.exp(X[:, 0]), scale="log", random_state=0).fit(X[:10], y[:10], held_out=True)
+    outcome = np.where(np.arange(30) < 2, -1.0, y[10:])
+    assert_points_here(lambda: rio.calibrate(X[10:], outcome), UserWarning, "outside of every interval")

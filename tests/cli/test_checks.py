@@ -1,4 +1,4 @@
-"""What would give wrong numbers silently: another model, rows used before, thousands read as decimals."""
+"""Causes of wrong numbers that would go unnoticed: another model, rows used before, thousands read as decimals."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What all tests of models in MLflow share."""
+"""Fixtures that all tests of models in MLflow share."""
 
 import warnings
 from functools import cache

@@ -368,9 +368,9 @@ def test_corrections_of_clones_that_the_model_does_not_need_are_not_made(rng):
     model = HistGradientBoostingRegressor(random_state=0).fit(
         X[np.r_[given[:75], others]], y[np.r_[given[:75], others]]
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SeenRowsWarning)
+    with pytest.warns(SeenRowsWarning, match=r"clones fitted to them have residuals \d\.\d times as large") as caught:
         rio = RIORegressor(model, random_state=0).fit(X[given], y[given])
+    assert caught[0].filename == __file__
     assert rio.residuals_.kind == "out-of-fold"
     new = np.arange(500, 700)
     errors = [np.sqrt(np.mean((y[new] - predicted) ** 2)) for predicted in (rio.predict(X[new]), model.predict(X[new]))]

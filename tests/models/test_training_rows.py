@@ -1,4 +1,4 @@
-"""What a model says of its training rows, where the same rows do not look the same."""
+"""Evidence inside a model of its training rows, where the same rows do not look the same."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a summary says is true."""
+"""A summary tells the truth."""
 
 import copy
 import pickle

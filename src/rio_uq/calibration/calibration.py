@@ -100,7 +100,7 @@ class Calibration:
 
     @property
     def widening(self) -> float:
-        """What the ends of conformal intervals are rounded outwards by, in units of |mean| + |z| std; 0 for others."""
+        """The rounding outwards of the ends of conformal intervals, in units of |mean| + |z| std; 0 for others."""
         return WIDENING if any(score.parts_beyond for outputs in self.scores for score in outputs) else 0.0
 
     def outcomes(self, mean: Array, std: Array, scores: Array, probabilities: Any) -> Array:

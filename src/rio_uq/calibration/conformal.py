@@ -170,8 +170,8 @@ def _check_ends(arrays: ArrayReader, name: str, scores: Sequence[SymmetricConfor
 
 
 def _stored_weights(weights: Sequence[Array | None]) -> StoredArrays:
-    known = [weight for weight in weights if weight is not None]
-    return {WEIGHTS: np.concatenate(known)} if known else {}
+    arrays = [weight for weight in weights if weight is not None]
+    return {WEIGHTS: np.concatenate(arrays)} if arrays else {}
 
 
 def _read_weights(arrays: ArrayReader, n_rows: Sequence[int]) -> Sequence[Array | None]:

@@ -63,6 +63,14 @@ class Shape:
         """The same as a calibration without groups."""
         return Calibration("none", None, (self.scores,))
 
+    def of_normal_draws(self, draws: Array) -> Array:
+        """Standard normal draws (n, q, k) as draws of unit variance that have the shape of each output."""
+        columns = [
+            column if score.is_normal else score.ppf(ndtr(column)) / score.std
+            for score, column in zip(self.scores, draws.swapaxes(0, 1), strict=True)
+        ]
+        return np.stack(columns, axis=1)
+
     def in_words(self, output: int) -> str:
         """A sentence on one output."""
         score, gain = self.scores[output], self.gains[output]

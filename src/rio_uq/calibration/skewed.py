@@ -102,7 +102,7 @@ class SkewedStudent:
         masses, evidence = likeliest_masses(flat.ravel(), counts)
         if not evidence:
             return self, 0.0
-        means = type(self)(self.n_rows, self.degrees, self.lower, self.upper, np.ones(flat.shape), edges)._bin_means
+        means = type(self)(self.n_rows, self.degrees, self.lower, self.upper, np.ones(flat.shape), edges).bin_means
         heights = (_tilted(masses, means.ravel(), -self._mode) / flat.ravel()).reshape(flat.shape)
         refined = type(self)(self.n_rows, self.degrees, self.lower, self.upper, heights, edges)
         expected = float(weight @ self.logpdf(scores)) + float(counts @ np.log(masses / flat.ravel()))
@@ -196,7 +196,7 @@ class SkewedStudent:
         return np.outer(sides * scales, -2.0 * np.diff(first)), np.outer(sides * scales**2, 2.0 * np.diff(second))
 
     @property
-    def _bin_means(self) -> Array:
+    def bin_means(self) -> Array:
         """E x in each bin, (2, k)."""
         return np.asarray(self._bin_moments[0] / self._flat)
 

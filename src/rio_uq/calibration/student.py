@@ -96,7 +96,7 @@ class Student:
         best = min(optima, key=lambda optimum: float(optimum.fun)).x
         degrees, scale = (float(value) for value in np.exp(best))
         fit = cls.of(degrees, unit_of(degrees, scale), scores)
-        return fit._averaged(loss, float(best[1]), scores) if len(scores) <= FEW_ROWS else fit
+        return fit.averaged(loss, float(best[1]), scores) if len(scores) <= FEW_ROWS else fit
 
     @classmethod
     def of(cls, degrees: float, unit: float, scores: Array) -> Self:
@@ -109,7 +109,7 @@ class Student:
         heights = -np.diff(tails, append=0.0) / -np.diff(edges, prepend=1.0, append=0.0)
         return cls(plain.n_rows, plain.degrees, plain.scale, heights, edges)
 
-    def _averaged(self, loss: Callable[[Array], float], log_scale: float, scores: Array) -> Self:
+    def averaged(self, loss: Callable[[Array], float], log_scale: float, scores: Array) -> Self:
         """The mean of distributions over a grid of log ν and log κ, by their posterior density: few rows do not tell
         either for certain.
         """

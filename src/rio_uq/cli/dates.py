@@ -15,7 +15,7 @@ DATES, DURATIONS, TIMES = "date", "duration", "time"
 
 
 def temporal_kind(kind: pa.DataType) -> str | None:
-    """What an Arrow type holds, if it is one of dates, durations or times."""
+    """The kind of an Arrow type, if it is one of dates, durations or times."""
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         return DATES
     if pa.types.is_duration(kind):

@@ -184,7 +184,7 @@ class ResidualGP:
 
     @property
     def latent_unit(self) -> Array:
-        """What a latent standard deviation of one is in the units of the data, (q,)."""
+        """A latent standard deviation of one in the units of the data, (q,)."""
         return latent_share(self.correction) * self.targets.scale
 
     def mean_and_variance(self, features: Array, y_pred: Array, n_jobs: int) -> tuple[Array, Array]:

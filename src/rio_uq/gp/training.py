@@ -133,7 +133,7 @@ class _Trainer:
             objective = inference.objective(self.kernel, self.data, x, self.settings, self.rng, POINTS_TO_BEAT)
             return self._maximize(objective, x, COMPARING_ITERATIONS, self.settings.tolerance, "comparing").value
 
-        return explored[0] if len(explored) == 1 else max(explored, key=lambda found: bound_at(found[0]))
+        return explored[0] if len(explored) == 1 else max(explored, key=lambda end: bound_at(end[0]))
 
     def _explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
         """On so many rows; where these are not all, to the optimum on them."""

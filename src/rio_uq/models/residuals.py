@@ -15,7 +15,7 @@ sample, so that the verdict "new" counts for nothing there.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from sklearn.utils import indexable
 
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_groups
-from rio_uq._base.warnings import SeenRowsWarning, warn_user
+from rio_uq._base.warnings import SeenRowsWarning
 from rio_uq.gp.copies import measurement_of
 from rio_uq.gp.groups import group_folds
 from rio_uq.models.base import check_fit_params_used, check_predictions, fitted, fitted_clone, needs_fit, predictions
@@ -41,6 +41,14 @@ from rio_uq.models.cross_fitting import (
 )
 from rio_uq.models.residual_choice import ResidualChoice
 from rio_uq.models.seen_or_new import MATTERS, judge_outputs
+from rio_uq.models.seen_warnings import (
+    UNKNOWN,
+    hint_of_seen_rows,
+    name_of,
+    warn_of_worse_clones,
+    warn_seen_and_fixed,
+    warn_unknown,
+)
 from rio_uq.models.training_rows import TrainingEvidence, training_evidence
 
 FEWEST_TO_JUDGE, FEWEST_FOLDS, N_HALVINGS = 20, 4, 2
@@ -53,19 +61,8 @@ EVEN = 0.75
 CLONES_WORSE = 1.5
 """Out-of-fold residuals in units of the model's own above which clones of seen rows are suspiciously bad."""
 
-IMPOSSIBLE = 1e-4
-"""Residuals of new rows are not this small, in standard deviations of y, unless nothing is to be predicted."""
-
 SAMPLE_CANNOT_TELL = (
     "rows are read in parts, and clones fitted to a sample of them, which err otherwise than the model, do not tell"
-)
-SEEN_AND_FIXED = (
-    "the model has seen all of these rows, and cannot be fitted to parts of them: its errors here may be too small, "
-    "and so may error bars; give rows that it has not seen, or calibrate on such rows"
-)
-HOW_TO_SAY = (
-    "say held_out=True if the model was trained on none of these rows, or give a mask of those that it was not trained "
-    "on; residuals='in-sample' takes them as they are without this warning"
 )
 
 
@@ -163,7 +160,7 @@ def choose_residuals(
 def _choose(chooser: _Chooser, residuals: str, *, uses_model: bool, in_parts: bool) -> Chosen:
     model, rows, cv = chooser.model, chooser.rows, chooser.cv
     if rows.y_pred is not None:
-        return chooser.given(warn=residuals == "auto" and uses_model)
+        return chooser.of_given_predictions(warn=residuals == "auto" and uses_model)
     if residuals == "cross-fit":
         return chooser.out_of_fold(_rows_of(model), "residuals='cross-fit' asks for them")
     if residuals == "in-sample":
@@ -177,7 +174,7 @@ def _choose(chooser: _Chooser, residuals: str, *, uses_model: bool, in_parts: bo
     if rows.held_out is False and can_be_refitted(model):
         return chooser.out_of_fold("seen", _said(rows.held_out))
     if rows.held_out is False:
-        warn_user(SEEN_AND_FIXED, SeenRowsWarning)
+        warn_seen_and_fixed()
     if rows.held_out is not None:
         return chooser.own(_verdict_of(rows.held_out), _said(rows.held_out))
     return chooser.decide(in_parts=in_parts)
@@ -239,7 +236,7 @@ class _Chooser:
                 )
         check_can_be_refitted(self.model)
 
-    def given(self, *, warn: bool) -> Chosen:
+    def of_given_predictions(self, *, warn: bool) -> Chosen:
         rows = self.rows
         check_fit_params_used(self.model, rows.fit_params)
         model = self._fitted()
@@ -248,7 +245,7 @@ class _Chooser:
             choice = ResidualChoice("given", _verdict_of(rows.held_out), _said(rows.held_out))
             return Chosen(model, y_pred, choice)
         if warn:
-            self._warn("whether the model that made y_pred was trained on these rows is not known", y_pred)
+            warn_unknown("whether the model that made y_pred was trained on these rows is not known", rows.y, y_pred)
         return Chosen(
             model, y_pred, ResidualChoice("given", "unknown", "nobody has said whether the model has seen them")
         )
@@ -271,13 +268,13 @@ class _Chooser:
     def decide(self, *, in_parts: bool) -> Chosen:
         """Of a fitted model, whether it has seen the rows."""
         if not can_be_refitted(self.model):
-            return self._unknown(f"{_name(self.model)} cannot be cloned and fitted to folds to find out")
+            return self._unknown(f"{name_of(self.model)} cannot be cloned and fitted to folds to find out")
         if self._has_own_folds:
             self._folds(self.cv, *indexable(self.rows.X))  # what is wrong with them is the user's, and no open question
         evidence = training_evidence(self.model, self.rows.X, self.rows.y)
         if evidence.verdict == "new":
             own = self.rows.predicted_by(self.model)
-            if not (hint := _looks_seen(self.rows.y.reshape(own.shape) - own, self.rows.y)):
+            if not (hint := hint_of_seen_rows(self.rows.y, own)):
                 return Chosen(self.model, own, ResidualChoice("in-sample", "new", evidence.reason))
             evidence = replace(
                 evidence, verdict="mixed", reason=f"{evidence.reason}, but its residuals are small{hint}"
@@ -342,15 +339,10 @@ class _Chooser:
             choice = ResidualChoice("in-sample", verdict.rows, str(verdict), n_fits, numbers)
             if verdict.rows == "new" and in_parts:
                 choice = replace(choice, rows="unknown", reason=SAMPLE_CANNOT_TELL)
-                self._warn(f"whether the model was trained on these rows is not known: {SAMPLE_CANNOT_TELL}", own)
+                warn_unknown(f"{UNKNOWN}: {SAMPLE_CANNOT_TELL}", rows.y, own)
             return Chosen(self.model, own, choice)
         if not in_parts and verdict.clones_worse > CLONES_WORSE and (evidence.is_other or verdict.rows == "mixed"):
-            warn_user(
-                f"{_name(self.model)} seems to have seen some of these rows, but clones fitted to them have residuals "
-                f"{verdict.clones_worse:.1f} times as large as its own: if it was trained on many others, error bars "
-                f"made from out-of-fold residuals are too wide: {HOW_TO_SAY}",
-                SeenRowsWarning,
-            )
+            warn_of_worse_clones(self.model, verdict.clones_worse)
         choice = ResidualChoice("out-of-fold", verdict.rows, str(verdict), n_fits, numbers)
         if self._has_own_folds:
             return self.out_of_fold(choice.rows, choice.reason)
@@ -377,32 +369,24 @@ class _Chooser:
         choice = replace(choice, n_fits=choice.n_fits + needs_fit(self.model))
         return Chosen(self._fitted(), prediction, choice)
 
-    def _or_unknown(self, attempt: Any) -> Chosen:
+    def _or_unknown(self, attempt: Callable[[], Chosen]) -> Chosen:
         """Out-of-fold predictions, if clones can be fitted at all: some need arguments that only their owner has."""
         try:
-            chosen: Chosen = attempt()
+            return attempt()
         except SeenRowsWarning:  # ours, where warnings are errors
             raise
         except Exception as error:
-            return self._unknown(f"clones of {_name(self.model)} cannot be fitted ({type(error).__name__}: {error})")
-        return chosen
+            return self._unknown(f"clones of {name_of(self.model)} cannot be fitted ({type(error).__name__}: {error})")
 
     def _unknown(self, reason: str) -> Chosen:
         chosen = self.own("unknown", reason)
-        self._warn(f"whether the model was trained on these rows is not known: {reason}", chosen.y_pred)
+        warn_unknown(f"{UNKNOWN}: {reason}", self.rows.y, chosen.y_pred)
         return chosen
 
-    def _warn(self, message: str, y_pred: Array) -> None:
-        hint = _looks_seen(self.rows.y.reshape(len(self.rows.y), -1) - y_pred, self.rows.y)
-        warn_user(
-            f"{message}. If it was, its errors here are too small, and so are error bars{hint}: {HOW_TO_SAY}",
-            SeenRowsWarning,
-        )
-
     def _tell(self, sizes: list[int], hint: str = "") -> None:
-        """What clones cost, before they are fitted to so many rows each."""
+        """Say how many clones there will be, and the rows that each is fitted to."""
         if self.verbose:
-            clones = f"{len(sizes)} clones of {_name(self.model)}{hint}"
+            clones = f"{len(sizes)} clones of {name_of(self.model)}{hint}"
             rows = f"parts of {self.rows.n_counted} rows, {sum(sizes)} rows in all"
             sys.stderr.write(f"fitting {clones} to {rows}\n")
 
@@ -412,18 +396,3 @@ class _Chooser:
             if self.verbose:
                 sys.stderr.write(f"clone {number} of {len(folds)}\n")
             yield fold
-
-
-def _looks_seen(residual: Array, y: Array) -> str:
-    exact = float(np.mean(residual == 0.0))
-    if exact > 0.5:
-        return f" ({exact:.0%} of its residuals are exactly zero, which rows that it has not seen hardly allow)"
-    spread = float(np.std(y))
-    size = float(np.sqrt(np.mean(residual**2)))
-    if spread > 0.0 and size < IMPOSSIBLE * spread:
-        return f" (they are {size / spread:.0e} of the spread of y, which rows that it has not seen hardly allow)"
-    return ""
-
-
-def _name(model: Any) -> str:
-    return str(getattr(model, "__name__", type(model).__name__))

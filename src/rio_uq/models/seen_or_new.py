@@ -42,7 +42,7 @@ ALLOWANCE = 0.1
 
 @dataclass(frozen=True)
 class Verdict:
-    """What clones say of the rows.
+    """The verdict of clones on the rows.
 
     Attributes
     ----------

@@ -53,7 +53,7 @@ KEEPS_ROWS = ("_fit_X", "X_train_", "X_fit_")
 
 @dataclass(frozen=True)
 class TrainingEvidence:
-    """What a model says of the rows given.
+    """The evidence inside a model on the rows given.
 
     Attributes
     ----------
@@ -138,8 +138,8 @@ def _learns_from_outcomes(step: Any) -> bool:
 
 
 def _beyond_transformers(evidence: TrainingEvidence) -> TrainingEvidence:
-    """What holds where the rows of the last step depend on outcomes: it may have been trained on other values of the
-    same rows, and its out-of-bag rows were seen by the steps before.
+    """The evidence that is left where the rows of the last step depend on outcomes: it may have been trained on other
+    values of the same rows, and its out-of-bag rows were seen by the steps before.
     """
     verdict = evidence.verdict if evidence.verdict == "seen" else None
     return replace(evidence, verdict=verdict, out_of_bag=None)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9"
-GREY, PALE = "#777777", "#DDDDDD"
+GREY = "#777777"
 CURVES = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY)
 """The colours of Okabe and Ito, which most colour-blind people can tell apart; curves on one axes take turns."""
 

@@ -82,9 +82,9 @@ def _with_notes(columns: ShownColumns, notes: Any, chosen: Numbers, n_rows: int)
     return ShownColumns([*names, *columns.names], [*cells(values), *columns.values], columns.n_hidden)
 
 
-def largest(values: Array, most: int = ROWS_OF_A_KIND) -> Numbers:
+def largest(values: Array) -> Numbers:
     """The rows with the largest values, largest first."""
-    return np.argsort(-values, kind="stable")[:most]
+    return np.argsort(-values, kind="stable")[:ROWS_OF_A_KIND]
 
 
 def _answer(rows: ReportRows) -> str:

@@ -36,9 +36,9 @@ def measured(value: float) -> str:
     return _minus(f"{value:.{max(0, 2 - math.floor(math.log10(float(f'{abs(value):.3g}'))))}f}")
 
 
-def signed(value: float, digits: int = 3) -> str:
+def signed(value: float) -> str:
     """With a plus before what is more than zero."""
-    return f"+{number(value, digits)}" if value > 0 else number(value, digits)
+    return f"+{number(value)}" if value > 0 else number(value)
 
 
 def share(value: float, digits: int = 1) -> str:
@@ -68,9 +68,9 @@ def _plain(value: float, decimals: int) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def listed(parts: Sequence[str], last: str = "and") -> str:
+def listed(parts: Sequence[str]) -> str:
     """ "a, b and c"."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

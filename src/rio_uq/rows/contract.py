@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 
 from rio_uq._base.checks import named, rows_counted_from
 
-ROLES = ("y", "y_pred", "sample_weight", "held_out", "groups")
-"""Values that rows may have beside X."""
-
 ROW_ERRORS = (ValueError, TypeError)
 """Errors that speak of rows: they are told where the rows are."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class FileVersions:
-    """What the system says of files when they are opened: which one it is, its size, and when it was written.
+    """The state of files when they are opened: which one each is, its size, and when it was written.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class FileVersions:
 
 def _version(file: Path) -> tuple[int, int, int] | None:
     try:
-        found = os.stat(file)
+        status = os.stat(file)
     except FileNotFoundError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns

@@ -39,6 +39,13 @@ class OutcomeScales:
     def log_slope(self, y: Array) -> Array:
         return self._each(y, lambda scale, column: scale.log_slope(column))
 
+    def addends_of_outcomes(self, base: Array, first: Array, second: Array) -> tuple[Array, Array]:
+        """Two addends to ``base`` on the scale, each as an addend of the outcome: what one adds depends on which comes
+        first, and is the mean of both orders.
+        """
+        neither, one, other, both = map(self.inverse, (base, base + first, base + second, base + first + second))
+        return 0.5 * (one - neither + both - other), 0.5 * (other - neither + both - one)
+
     def beyond(self, y: Array) -> str | None:
         """A sentence on the first output that has outcomes (n, q) without a place on its scale; None if none has."""
         for number, (scale, column) in enumerate(zip(self.scales, y.T, strict=True)):

@@ -48,7 +48,7 @@ def names_given_at_load(extract: Extractor | None) -> tuple[str, ...]:
     return ("features",) if write_extractor(extract) == {"columns": GIVEN_AT_LOAD} else ()
 
 
-def read_extractor(fields: Fields | None, given: Any) -> Extractor | None:
+def read_extractor(fields: Fields | None, features: Any) -> Extractor | None:
     """The function from X to the GP's features, from the file or from what was given to load."""
     if fields is None:
         return None
@@ -57,7 +57,7 @@ def read_extractor(fields: Fields | None, given: Any) -> Extractor | None:
         if not columns or len({column.name for column in columns}) != len(columns):
             fields.fail("has to name each of its columns once, and at least one", "table")
         fields.finish()
-        return Transformed(from_plain(columns)) if given is None else _given(given)
+        return Transformed(from_plain(columns)) if features is None else _extractor_of(features)
     chosen = fields.take("columns")
     fields.finish()
     if chosen is None:
@@ -66,15 +66,15 @@ def read_extractor(fields: Fields | None, given: Any) -> Extractor | None:
         if not isinstance(chosen, list) or not chosen or not all(isinstance(name, str | int) for name in chosen):
             fields.fail("has to be null, or a list of names or numbers", "columns")
         return Columns(chosen)
-    if given is None:
+    if features is None:
         raise TypeError(
             f"{fields.archive.path} was saved by a regressor whose features are made by a transformer or a function, "
             "which a file cannot hold: give it as features=... (the fitted one, rio.features_)"
         )
-    return _given(given)
+    return _extractor_of(features)
 
 
-def _given(features: Any) -> Extractor:
+def _extractor_of(features: Any) -> Extractor:
     if isinstance(features, list | tuple):
         return Columns(list(features))
     if hasattr(features, "transform"):

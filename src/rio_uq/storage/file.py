@@ -67,7 +67,7 @@ def write(
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "library_version": __version__,
-        "parameters": write_parameters(parameters, put, given=names_given_at_load(fitted.extract)),
+        "parameters": write_parameters(parameters, put, left_out=names_given_at_load(fitted.extract)),
         "regressor": _write_fitted(fitted, put),
         "gp": write_gp(fitted.gp, put),
         "calibration": None if fitted.calibration is None else write_calibration(fitted.calibration, put),
@@ -166,7 +166,7 @@ def _write_fitted(fitted: Fitted, put: Put) -> dict[str, Any]:
 
 
 def _read_fitted(
-    manifest: Fields, arrays: Arrays, given: Mapping[str, Any], format_version: int, noise_choice: str | None
+    manifest: Fields, arrays: Arrays, at_load: Mapping[str, Any], format_version: int, noise_choice: str | None
 ) -> Fitted:
     """All but the model, the example rows and the metadata."""
     fields = manifest.child("regressor")
@@ -179,7 +179,7 @@ def _read_fitted(
     names = None if fields.is_null("feature_names_in") else tuple(fields.texts("feature_names_in"))
     if names is not None and len(names) != n_features_in:
         fields.fail("has to have one name for each column of X", "feature_names_in")
-    features = given.get("features")
+    features = at_load.get("features")
     extract = read_extractor(fields.optional_child("features"), features)
     kept_features = arrays.floats("known/features", None, ANY)
     n_kept, n_features = kept_features.shape
@@ -212,7 +212,7 @@ def _read_fitted(
         residuals=residuals,
         calibration=None if calibration is None else read_calibration(calibration, arrays, n_outputs),
         shape=None if shape is None else read_shape(shape, n_outputs),
-        scale_choice=None if scale is None else read_scale(scale, n_outputs, given.get("scale")),
+        scale_choice=None if scale is None else read_scale(scale, n_outputs, at_load.get("scale")),
         model_choice=model_choice,
     )
 

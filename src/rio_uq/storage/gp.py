@@ -281,9 +281,9 @@ def _read_statistics(fields: Fields, arrays: Arrays, m: int, q: int) -> ExactSta
     noise_variance = arrays.positive("gp/evidence/noise_variance", q)
     statistics: ExactStatistics | SparseStatistics
     if fields.text("kind", ("exact", "sparse")) == "exact":
-        targets, pull = arrays.floats("gp/evidence/targets", m, q), arrays.positive("gp/evidence/pull", m)
+        targets, effective_weight = arrays.floats("gp/evidence/targets", m, q), arrays.positive("gp/evidence/pull", m)
         total_weight, log_precision = fields.positive("total_weight"), fields.number("log_precision")
-        statistics = ExactStatistics(noise_variance, targets, pull, total_weight, log_precision)
+        statistics = ExactStatistics(noise_variance, targets, effective_weight, total_weight, log_precision)
     else:
         phi, b = arrays.floats("gp/evidence/phi", m, m), arrays.floats("gp/evidence/b", m, q)
         s = arrays.floats("gp/evidence/s", q)

@@ -23,14 +23,14 @@ LISTS = ("features", "cv", "bounds")
 """Parameters that may be lists."""
 
 
-def write_parameters(parameters: Mapping[str, Any], put: Put, given: Collection[str] = ()) -> dict[str, Any]:
+def write_parameters(parameters: Mapping[str, Any], put: Put, left_out: Collection[str] = ()) -> dict[str, Any]:
     """For the manifest; all but the model, and but those that are given at load in any case."""
     Options.of(parameters)
     plain, others = {}, []
     for name, value in parameters.items():
         if name in ("estimator", "training"):
             continue
-        if name in given:
+        if name in left_out:
             others.append(name)
             continue
         try:
@@ -43,8 +43,8 @@ def write_parameters(parameters: Mapping[str, Any], put: Put, given: Collection[
     return {"plain": plain, "training": {name: as_plain(value) for name, value in training.items()}, "given": others}
 
 
-def read_parameters(fields: Fields, arrays: Arrays, given: Mapping[str, Any], format_version: int) -> dict[str, Any]:
-    """All but the model; those that a file cannot hold are given."""
+def read_parameters(fields: Fields, arrays: Arrays, at_load: Mapping[str, Any], format_version: int) -> dict[str, Any]:
+    """All but the model; those that a file cannot hold are given at load."""
     plain = dict(Fields(fields.archive, fields.take("plain"), "parameters.plain").left)
     expected = fields.texts("given")
     names = Training().get_params()
@@ -61,14 +61,14 @@ def read_parameters(fields: Fields, arrays: Arrays, given: Mapping[str, Any], fo
     _check_names(fields, {*Options.names()} - {"estimator", "training"}, {*plain, *expected}, "plain", set())
     for name in set(plain) & set(expected):
         fields.fail("has to hold each parameter of RIORegressor once", name)
-    for name in set(given) - {*Options.names()}:
+    for name in set(at_load) - {*Options.names()}:
         raise TypeError(
             f"load takes no {name}: beside estimator and trusted it takes parameters of RIORegressor that a file "
             f"cannot hold, {named(expected) if expected else 'of which this one has none'}"
         )
-    for name in set(given) - set(expected):
+    for name in set(at_load) - set(expected):
         raise TypeError(f"{name} was given to load, and the file holds it already: leave it out")
-    if "scale" in expected and "scale" not in given:
+    if "scale" in expected and "scale" not in at_load:
         raise TypeError(
             f"{fields.archive.path} was saved by a regressor whose scale is a transformer, which a file cannot hold: "
             "give it as scale=... (the fitted one, rio.scale_.scales[0].transformer)"
@@ -76,7 +76,7 @@ def read_parameters(fields: Fields, arrays: Arrays, given: Mapping[str, Any], fo
     for name, value in plain.items():
         if isinstance(value, dict) or (isinstance(value, list) and name not in LISTS):
             fields.fail("has to be a plain value", f"plain.{name}")
-    values = {**dict.fromkeys(expected), **plain, **given, "training": Training(**training)}
+    values = {**dict.fromkeys(expected), **plain, **at_load, "training": Training(**training)}
     try:
         Options.of({"estimator": None, **values})
     except (TypeError, ValueError, OverflowError) as error:

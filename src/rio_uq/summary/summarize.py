@@ -1,4 +1,4 @@
-"""What was learnt, from a fit and a sample of its rows."""
+"""The summary of a fit, from what it has learnt and a sample of its rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def summarize(fitted: Fitted, rows: KeptRows, n_jobs: int) -> Summary:
     variances = variances_of_parts(gp, on_scale, learnt, latent, noise_variance, n_jobs)
     total = np.sum(variances, axis=0)
     constant = "constant" if gp.noise_choice == "constant" else "no evidence"
-    seen, error_std = fitted.scaled_rows().residual_std(), fitted.kept.residual_std()
+    seen, error_std = _on_scale(fitted).residual_std(), fitted.kept.residual_std()
     low, high = np.quantile(np.sqrt(noise_variance), [0.05, 0.95], axis=0)
     trust, trust_std = gp.trust()
     per_output = fitted.per_output
@@ -62,6 +62,14 @@ def summarize(fitted: Fitted, rows: KeptRows, n_jobs: int) -> Summary:
         scale=fitted.scale_choice if fitted.has_scale_to_explain else None,
         model_choice=fitted.model_choice,
     )
+
+
+def _on_scale(fitted: Fitted) -> KeptRows:
+    """The sample of the training rows, with predictions and outcomes on the scale of outcomes."""
+    kept, scales = fitted.kept, fitted.scales
+    if scales.is_identity or fitted.n_predictions != fitted.n_outputs:
+        return kept
+    return replace(kept, outcome=scales.forward(kept.outcome), y_pred=scales.forward_prediction(kept.y_pred))
 
 
 def _matters(relevance: Array, i: int) -> bool:

@@ -117,7 +117,7 @@ class Summary:
         return "\n".join([*lines, "", *self._words_on_features(), "", *self._words_on_error_bars()])
 
     def decisions(self, output: int = 0) -> list[str]:
-        """What was decided on the way to the error bars of an output, and why: a sentence each."""
+        """The decisions on the way to the error bars of an output, and why: a sentence each."""
         return [
             *([] if self.residuals is None else [f"Residuals: {self.residuals}."]),
             *([] if self.scale is None else [self.scale.in_words(output)]),

@@ -68,7 +68,7 @@ def test_the_bound_is_below_the_likelihood_and_grows_with_the_points(seed, m):
     data = make_data(rng, n=40, n_outputs=1)
     kernel = io_kernel(3, 1, output_family="rbf+linear", ard=True)
     theta, log_noise = rng.normal(scale=0.5, size=kernel.n_parameters), rng.normal(size=1) - 1.0
-    likelihood, _ = exact.log_marginal_likelihood(kernel, theta, log_noise, data)
+    likelihood, _ = exact.MarginalLikelihood(kernel, data)(theta, log_noise)
     fewer, _ = evaluate(kernel, data, data.rows[:m], theta, log_noise)
     more, _ = evaluate(kernel, data, data.rows[: m + 5], theta, log_noise)
     slack = 1e-5 * abs(likelihood)

@@ -39,7 +39,7 @@ def test_equals_scikit_learn(data, rng, n_jobs):
     theta, noise = rng.normal(scale=0.3, size=kernel.n_parameters), 0.2
     single = Observations(data.rows, data.targets[:, :1], n_jobs=n_jobs)
     gp = reference(theta, noise).fit(single.rows, single.targets[:, 0])
-    value, _ = exact.log_marginal_likelihood(kernel, theta, np.log([noise]), single)
+    value, _ = exact.MarginalLikelihood(kernel, single)(theta, np.log([noise]))
     np.testing.assert_allclose(value, gp.log_marginal_likelihood_value_, rtol=1e-8)
 
     new = rng.normal(size=(15, 4))
@@ -65,9 +65,9 @@ def test_gradient_agrees_with_finite_differences(family, ard, is_weighted, n_out
     x = rng.normal(scale=0.3, size=p + n_outputs) - 0.5
 
     def value(x):
-        return exact.log_marginal_likelihood(kernel, x[:p], x[p:], problem)[0]
+        return exact.MarginalLikelihood(kernel, problem)(x[:p], x[p:])[0]
 
-    _, gradients = exact.log_marginal_likelihood(kernel, x[:p], x[p:], problem)
+    _, gradients = exact.MarginalLikelihood(kernel, problem)(x[:p], x[p:])
     expected = numerical_gradient(value, x)
     np.testing.assert_allclose(np.concatenate(gradients), expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
 
@@ -84,10 +84,10 @@ def test_likelihood_of_several_blocks_of_columns(rng, numerical_gradient):
         + log_determinant
         + 600 * np.log(2 * np.pi)
     )
-    value, (by_theta, _) = exact.log_marginal_likelihood(kernel, theta, noise, problem)
+    value, (by_theta, _) = exact.MarginalLikelihood(kernel, problem)(theta, noise)
     assert sign == 1
     np.testing.assert_allclose(value, expected, rtol=1e-10)
-    numerical = numerical_gradient(lambda x: exact.log_marginal_likelihood(kernel, x, noise, problem)[0], theta)
+    numerical = numerical_gradient(lambda x: exact.MarginalLikelihood(kernel, problem)(x, noise)[0], theta)
     np.testing.assert_allclose(by_theta, numerical, rtol=1e-6)
 
 
@@ -98,8 +98,8 @@ def test_a_weight_of_two_is_two_rows(family, data, rng):
     weight = rng.integers(1, 4, size=40)
     repeated = Observations(np.repeat(data.rows, weight, axis=0), np.repeat(data.targets, weight, axis=0))
     weighted = Observations(data.rows, data.targets, weight.astype(float))
-    one = exact.log_marginal_likelihood(kernel, theta, log_noise, weighted)
-    other = exact.log_marginal_likelihood(kernel, theta, log_noise, repeated)
+    one = exact.MarginalLikelihood(kernel, weighted)(theta, log_noise)
+    other = exact.MarginalLikelihood(kernel, repeated)(theta, log_noise)
     np.testing.assert_allclose(one[0], other[0], rtol=1e-9)
     np.testing.assert_allclose(np.concatenate(one[1]), np.concatenate(other[1]), rtol=1e-7, atol=1e-7)
     new = rng.normal(size=(9, 4))
@@ -132,7 +132,7 @@ def test_precision_is_the_noise_of_a_row(is_weighted, data, rng, numerical_gradi
     precision = rng.uniform(0.2, 3.0, size=40)
     weight = rng.integers(1, 4, size=40) if is_weighted else np.ones(40, dtype=int)
     problem = Observations(data.rows, data.targets, weight.astype(float) if is_weighted else None, precision)
-    value, gradients = exact.log_marginal_likelihood(kernel, theta, log_noise, problem)
+    value, gradients = exact.MarginalLikelihood(kernel, problem)(theta, log_noise)
     rows, targets = np.repeat(data.rows, weight, axis=0), np.repeat(data.targets, weight, axis=0)
     expected = sum(
         stats.multivariate_normal(
@@ -143,7 +143,7 @@ def test_precision_is_the_noise_of_a_row(is_weighted, data, rng, numerical_gradi
     np.testing.assert_allclose(value, expected, rtol=1e-9)
     p = kernel.n_parameters
     numerical = numerical_gradient(
-        lambda x: exact.log_marginal_likelihood(kernel, x[:p], x[p:], problem)[0], np.concatenate([theta, log_noise])
+        lambda x: exact.MarginalLikelihood(kernel, problem)(x[:p], x[p:])[0], np.concatenate([theta, log_noise])
     )
     np.testing.assert_allclose(np.concatenate(gradients), numerical, rtol=1e-6, atol=1e-6 * np.abs(numerical).max())
 
@@ -158,6 +158,6 @@ def test_evaluations_in_the_same_memory_do_not_see_each_other(data, rng, n_outpu
     log_noise = np.log(np.full(n_outputs, 0.2))
     for theta in rng.normal(scale=0.5, size=(3, kernel.n_parameters)):
         value, gradients = likelihood(theta, log_noise)
-        expected, expected_gradients = exact.log_marginal_likelihood(kernel, theta, log_noise, problem)
+        expected, expected_gradients = exact.MarginalLikelihood(kernel, problem)(theta, log_noise)
         assert value == expected
         np.testing.assert_array_equal(np.concatenate(gradients), np.concatenate(expected_gradients))

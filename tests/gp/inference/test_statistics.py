@@ -61,7 +61,7 @@ def test_any_batches_in_any_order_give_the_same_posterior(inference, seed, cuts,
 def test_the_likelihood_is_that_of_training(is_weighted, is_precise):
     data, kernel, theta, log_noise, points = make(1, is_weighted=is_weighted, is_precise=is_precise)
     of_exact = exact.posterior(kernel, theta, log_noise, data)
-    expected, _ = exact.log_marginal_likelihood(kernel, theta, log_noise, data)
+    expected, _ = exact.MarginalLikelihood(kernel, data)(theta, log_noise)
     assert of_exact.log_likelihood() == pytest.approx(expected, rel=1e-10)
     assert of_exact.total_weight == data.total_weight
     of_sparse = sparse.posterior(kernel, theta, log_noise, points, data)

@@ -98,13 +98,6 @@ class MarginalLikelihood:
         return float(value), (by_theta, by_log_noise)
 
 
-def log_marginal_likelihood(
-    kernel: Kernel, theta: Array, log_noise: Array, data: Observations
-) -> tuple[float, tuple[Array, Array]]:
-    """log p(r) and its gradients, once."""
-    return MarginalLikelihood(kernel, data)(theta, log_noise)
-
-
 def posterior(kernel: Kernel, theta: Array, log_noise: Array, data: Observations) -> Posterior:
     """The exact posterior: its points are the rows, its weights α, and R = L⁻¹ with A = L Lᵀ."""
     noise_variance = np.exp(log_noise)
