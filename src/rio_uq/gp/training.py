@@ -137,14 +137,16 @@ class _Trainer:
 
     def _explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
         """On so many rows; where these are not all, to the optimum on them."""
-        is_subset, is_exact = len(self.data) > n_rows, min(n_rows, len(self.data)) <= EXACT_EXPLORING
-        has_first_search = is_exact and min(n_rows, len(self.data)) > FEW_ROWS
-        if len(starts) == 1 and not is_subset and not has_first_search:
+        is_subset, n_rows = len(self.data) > n_rows, min(n_rows, len(self.data))
+        is_exact = n_rows <= EXACT_EXPLORING
+        cheaper = INFERENCES["exact" if is_exact else "sparse"]
+        has_first_search = is_exact and n_rows > FEW_ROWS
+        is_worth_it = has_first_search and cheaper is inference_for(self.settings, len(self.data))
+        if len(starts) == 1 and not is_subset and not is_worth_it:
             return starts[0], starts[0]
         data = self.data
         if is_subset:
             data = data.subset(np.sort(self.rng.choice(len(data), n_rows, replace=False)))
-        cheaper = INFERENCES["exact" if is_exact else "sparse"]
         n_inducing = min(EXPLORING_POINTS, self.settings.n_inducing or EXPLORING_POINTS)
         settings = replace(self.settings, n_inducing=n_inducing, inducing="greedy", optimize_inducing=False)
 
