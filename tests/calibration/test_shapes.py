@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from rio_uq.calibration import student
 from rio_uq.calibration.normal import ScaledNormal
 from rio_uq.calibration.scores import crps_by_quantiles
 from rio_uq.calibration.shape import fit_shape
@@ -244,3 +245,26 @@ def test_the_variance_of_few_normal_scores_is_uncertain(n, rng):
     for level in (0.5, 0.9, 0.95, 0.99):
         half = shape.ppf(np.array(0.5 + 0.5 * level))
         assert np.mean(np.abs(new) < half * spread) == pytest.approx(level, abs=0.02)
+
+
+def test_few_heavy_tailed_scores_leave_the_tails_uncertain(rng, monkeypatch):
+    scores = rng.standard_t(3.0, size=(40, 1))
+    averaged = Student.fit(scores[:, 0], np.ones(40))
+    monkeypatch.setattr(student, "FEW_ROWS", 0)
+    likeliest = Student.fit(scores[:, 0], np.ones(40))
+    assert averaged.total == pytest.approx(1.0)
+    assert averaged.ppf(np.array(0.995)) > likeliest.ppf(np.array(0.995))
+    assert averaged.ppf(np.array(0.75)) == pytest.approx(likeliest.ppf(np.array(0.75)), rel=0.1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_of_two_populations_are_held(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=300) + 6.0 * (rng.uniform(size=300) < 0.12)
+    scores = (scores - scores.mean()) / scores.std()
+    shape = fit_shape(scores[:, None], np.ones(300), "auto").scores[0]
+    for level in (0.8, 0.9, 0.95):
+        low, high = shape.ppf(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]))
+        inside = np.mean((low <= scores) & (scores <= high))
+        assert inside > level - 0.04
+    assert abs(shape.mean) < 1e-9

@@ -6,7 +6,15 @@ import pytest
 from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.priors import weak_prior
-from rio_uq.gp.starts import Scales, bounds_of, plain_gp_start, random_starts, rio_start, unit_start
+from rio_uq.gp.starts import (
+    Scales,
+    bounds_of,
+    in_other_units,
+    plain_gp_start,
+    random_starts,
+    rio_start,
+    unit_start,
+)
 
 
 def make_scales(rng):
@@ -34,3 +42,12 @@ def test_a_model_that_leaves_nothing_cannot_be_beaten(rng):
     assert Scales.of(Observations(rows, rows[:, :1]), 2, 1.0).model_can_be_beaten
     assert not Scales.of(Observations(rows, 1e-9 * rows[:, :1]), 2, 1.0).model_can_be_beaten
     assert not Scales.of(Observations(0.0 * rows, 0.0 * rows[:, :1]), 2, 1.0).model_can_be_beaten
+
+
+def test_a_start_in_other_units_is_the_same_gp(rng):
+    kernel = io_kernel(2, 1, input_family="rational_quadratic", output_family="rbf+linear", ard=True)
+    rows, n = rng.normal(size=(10, 3)), kernel.n_parameters
+    x = rng.normal(size=n + 1)
+    other = in_other_units(kernel, x, np.array([3.0]), np.array([2.0]))
+    np.testing.assert_allclose(4.0 * kernel.matrix(other[:n], rows, rows), 9.0 * kernel.matrix(x[:n], rows, rows))
+    assert 4.0 * np.exp(other[-1]) == pytest.approx(9.0 * np.exp(x[-1]))

@@ -17,7 +17,7 @@ from scipy.special import gammaln
 from rio_uq._base.array import Array
 
 MIDDLE = 1.0 - np.arange(1, 10) / 10.0
-FINEST, STEPS_PER_DECADE = 12, 2
+FINEST, STEPS_PER_DECADE = 12, 4
 """Edges of bins of a tail probability: tenths, and so many for each power of ten below, down to the least."""
 
 PRIOR_ROWS, LEAST_PRIOR = (4.0, 1.0, 0.25, 0.0625), 10.0
