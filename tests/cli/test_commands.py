@@ -130,6 +130,20 @@ def test_calibrate_with(run, train, fresh):
     assert "needs at least 999 calibration rows" in refused.stderr
 
 
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("seen", "the model has seen all of these rows, and cannot be fitted to parts of them"),
+        ("new", "said to be new to the model, but 100% of its residuals are exactly zero"),
+    ],
+)
+def test_residuals_that_make_no_error_bars_are_named(run, train, rows, message):
+    train.assign(yhat=train["price"]).to_csv("train.csv", index=False)
+    said = run("fit", "train.csv", *FIT, "--inducing", 5, "--rows", rows, "-o", "price.rio")
+    assert message in " ".join(said.stderr.split())
+    assert "say --rows" not in said.stderr
+
+
 def test_cross_conformal_needs_no_further_rows(run, train, fresh):
     train.to_csv("train.csv", index=False)
     fresh.to_csv("calib.csv", index=False)

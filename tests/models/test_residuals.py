@@ -382,6 +382,18 @@ def test_seen_rows_of_a_model_that_cannot_be_cloned_are_warned_of(friedman, quic
     forest = RandomForestRegressor(10, random_state=0).fit(X, y)
     with pytest.warns(SeenRowsWarning, match="has seen all of these rows, and cannot be fitted to parts of them"):
         RIORegressor(forest.predict, random_state=0).fit(X, y, held_out=False)
+    with pytest.warns(SeenRowsWarning, match="has seen all of these rows, and cannot be fitted to parts of them"):
+        RIORegressor(random_state=0).fit(X, y, y_pred=forest.predict(X), held_out=False)
+
+
+@pytest.mark.parametrize("held_out", [True, np.arange(60) < 30])
+def test_rows_said_to_be_new_that_do_not_look_it_are_named(held_out, data):
+    X, y = (values[:60] for values in data)
+    seen = np.flatnonzero(np.broadcast_to(held_out, 60))
+    trees = ExtraTreesRegressor(5, random_state=0).fit(X[seen], y[seen])
+    for rio, prediction in ((RIORegressor(trees.predict, **FAST), None), (RIORegressor(**FAST), trees.predict(X))):
+        with pytest.warns(SeenRowsWarning, match="said to be new to the model, but .* are exactly zero"):
+            rio.fit(X, y, y_pred=prediction, held_out=held_out)
 
 
 def test_folds_keep_copies_together_where_measurements_are_few(rng, quick_fits):

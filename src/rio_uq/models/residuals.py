@@ -176,10 +176,10 @@ def _choose(chooser: _Chooser, residuals: str, *, uses_model: bool, in_parts: bo
         return chooser.own("either", "the GP does not look at the model")
     if rows.held_out is False and can_be_refitted(model):
         return chooser.out_of_fold("seen", _said(rows.held_out))
-    if rows.held_out is False:
-        warn_user(SEEN_AND_FIXED, SeenRowsWarning)
     if rows.held_out is not None:
-        return chooser.own(_verdict_of(rows.held_out), _said(rows.held_out))
+        chosen = chooser.own(_verdict_of(rows.held_out), _said(rows.held_out))
+        chooser.check_answer(chosen.y_pred)
+        return chosen
     return chooser.decide(in_parts=in_parts)
 
 
@@ -245,6 +245,8 @@ class _Chooser:
         model = self._fitted()
         y_pred = check_predictions(rows.y_pred, len(rows.y), rows.n_outputs, "y_pred")
         if rows.held_out is not None:
+            if warn:
+                self.check_answer(y_pred)
             choice = ResidualChoice("given", _verdict_of(rows.held_out), _said(rows.held_out))
             return Chosen(model, y_pred, choice)
         if warn:
@@ -252,6 +254,20 @@ class _Chooser:
         return Chosen(
             model, y_pred, ResidualChoice("given", "unknown", "nobody has said whether the model has seen them")
         )
+
+    def check_answer(self, y_pred: Array) -> None:
+        """Warn of residuals of rows that were all seen, and of rows said to be new that do not look it."""
+        held_out, y = self.rows.held_out, self.rows.y
+        if held_out is False:
+            warn_user(SEEN_AND_FIXED, SeenRowsWarning)
+            return
+        said_new = np.ones(len(y), dtype=bool) if held_out is True else held_out
+        if hint := _looks_seen(y.reshape(y_pred.shape)[said_new] - y_pred[said_new], y[said_new]):
+            warn_user(
+                f"these rows are said to be new to the model, but {hint}: if it was trained on them, error bars are "
+                "too small",
+                SeenRowsWarning,
+            )
 
     def _fitted(self) -> Any:
         """The model itself, or a clone fitted to all rows."""
@@ -279,9 +295,7 @@ class _Chooser:
             own = self.rows.predicted_by(self.model)
             if not (hint := _looks_seen(self.rows.y.reshape(own.shape) - own, self.rows.y)):
                 return Chosen(self.model, own, ResidualChoice("in-sample", "new", evidence.reason))
-            evidence = replace(
-                evidence, verdict="mixed", reason=f"{evidence.reason}, but its residuals are small{hint}"
-            )
+            evidence = replace(evidence, verdict="mixed", reason=f"{evidence.reason}, but {hint}")
         # Folds of the user's own keep groups or times apart, which bootstrap samples do not.
         if evidence.out_of_bag is not None and not self._has_own_folds:
             choice = ResidualChoice("out-of-bag", "seen", evidence.reason)
@@ -394,8 +408,9 @@ class _Chooser:
 
     def _warn(self, message: str, y_pred: Array) -> None:
         hint = _looks_seen(self.rows.y.reshape(len(self.rows.y), -1) - y_pred, self.rows.y)
+        looks = f" ({hint})" if hint else ""
         warn_user(
-            f"{message}. If it was, its errors here are too small, and so are error bars{hint}: {HOW_TO_SAY}",
+            f"{message}. If it was, its errors here are too small, and so are error bars{looks}: {HOW_TO_SAY}",
             SeenRowsWarning,
         )
 
@@ -415,13 +430,14 @@ class _Chooser:
 
 
 def _looks_seen(residual: Array, y: Array) -> str:
+    """Why residuals (n, q) are hardly those of rows that the model has not seen, in words; empty if they may be."""
     exact = float(np.mean(residual == 0.0))
     if exact > 0.5:
-        return f" ({exact:.0%} of its residuals are exactly zero, which rows that it has not seen hardly allow)"
+        return f"{exact:.0%} of its residuals are exactly zero, which rows that it has not seen hardly allow"
     spread = float(np.std(y))
     size = float(np.sqrt(np.mean(residual**2)))
     if spread > 0.0 and size < IMPOSSIBLE * spread:
-        return f" (they are {size / spread:.0e} of the spread of y, which rows that it has not seen hardly allow)"
+        return f"its residuals are {size / spread:.0e} of the spread of y, which rows that it has not seen hardly allow"
     return ""
 
 
