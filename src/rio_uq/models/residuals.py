@@ -28,7 +28,7 @@ from rio_uq._base.checks import check_groups
 from rio_uq._base.warnings import SeenRowsWarning, warn_user
 from rio_uq.gp.copies import measurement_of
 from rio_uq.gp.groups import group_folds
-from rio_uq.models.base import check_fit_params_used, check_predictions, fitted, fitted_clone, needs_fit, predictions
+from rio_uq.models.base import check_fit_params_used, check_predictions, fitted, needs_fit, predictions
 from rio_uq.models.cross_fitting import (
     FEWEST_ROWS,
     Fold,
@@ -53,6 +53,9 @@ EVEN = 0.75
 CLONES_WORSE = 1.5
 """Out-of-fold residuals in units of the model's own above which clones of seen rows are suspiciously bad."""
 
+MANY_TIMES = 100.0
+"""A ratio of residuals above which digits say nothing: the model knows these rows by heart."""
+
 IMPOSSIBLE = 1e-4
 """Residuals of new rows are not this small, in standard deviations of y, unless nothing is to be predicted."""
 
@@ -62,6 +65,9 @@ SAMPLE_CANNOT_TELL = (
 SEEN_AND_FIXED = (
     "the model has seen all of these rows, and cannot be fitted to parts of them: its errors here may be too small, "
     "and so may error bars; give rows that it has not seen, or calibrate on such rows"
+)
+HOW_TO_FIT = (
+    "give fit the parameters that theirs needs (eval_set, say), or rows that the model has not seen, with held_out=True"
 )
 HOW_TO_SAY = (
     "say held_out=True if the model was trained on none of these rows, or give a mask of those that it was not trained "
@@ -299,9 +305,11 @@ class _Chooser:
         # Folds of the user's own keep groups or times apart, which bootstrap samples do not.
         if evidence.out_of_bag is not None and not self._has_own_folds:
             choice = ResidualChoice("out-of-bag", "seen", evidence.reason)
-            return Chosen(self.model, evidence.out_of_bag, choice)
-        if evidence.verdict is not None:
-            return self._or_unknown(lambda: self.out_of_fold(evidence.verdict or "", evidence.reason))
+            return self._beside_own(Chosen(self.model, evidence.out_of_bag, choice))
+        if (verdict := evidence.verdict) is not None:
+            return self._or_unknown(
+                lambda: self._beside_own(self.out_of_fold(verdict, evidence.reason)), verdict, evidence.reason
+            )
         if self.rows.n_counted < FEWEST_TO_JUDGE:
             if self.rows.n_counted < FEWEST_ROWS:
                 return self._unknown(f"{self.rows.n_counted} rows are too few for folds")
@@ -327,6 +335,21 @@ class _Chooser:
             fold[test] = number
         return replace(with_model, fold=fold)
 
+    def _beside_own(self, chosen: Chosen) -> Chosen:
+        """With the size of these residuals in units of the model's own, as the numbers behind what the model says."""
+        rows = self.rows
+        outcome = rows.y.reshape(chosen.y_pred.shape)
+        is_predicted = np.isfinite(chosen.y_pred).all(axis=1)
+        unseen, own = (
+            float(np.sqrt(np.mean((outcome - prediction)[is_predicted] ** 2)))
+            for prediction in (chosen.y_pred, rows.predicted_by(self.model))
+        )
+        ratio = unseen / max(own, 1e-6 * float(rows.y.std()), np.finfo(float).tiny)
+        times = f"{ratio:.2f} times" if ratio < MANY_TIMES else f"more than {MANY_TIMES:.0f} times"
+        choice = chosen.choice
+        reason = f"{choice.reason}; {choice.kind} residuals are {times} its own"
+        return replace(chosen, choice=replace(choice, reason=reason, evidence={"clones_worse": ratio}))
+
     def _judged(self, evidence: TrainingEvidence, *, in_parts: bool) -> Chosen:
         rows = self.rows
         (X,) = indexable(rows.X)
@@ -336,11 +359,12 @@ class _Chooser:
         n_fits = len(folds) + len(halves) + 1
         sizes = [len(train) for train, _ in folds + halves]
         self._tell([*sizes, len(rows.y)], " (none with held_out=True or a mask)")
-        clones = [
+        everything = np.arange(len(rows.y))
+        *clones, of_all = (
             clone_fitted_to(self.model, X, rows.y, rows.weight, train, rows.fit_params)
-            for train, _ in self._counted(folds + halves)
-        ]
-        full = rows.predicted_by(fitted_clone(self.model, X, rows.y, rows.weight, rows.fit_params))
+            for train, _ in self._counted([*folds, *halves, (everything, everything)])
+        )
+        full = rows.predicted_by(of_all)
         own, by_clone = rows.predicted_by(self.model), np.stack([rows.predicted_by(clone) for clone in clones], axis=2)
         # The training rows of a model are others than a sample of them, whatever the rows given are.
         evidence = replace(evidence, is_other=evidence.is_other and not in_parts)
@@ -391,14 +415,25 @@ class _Chooser:
         choice = replace(choice, n_fits=choice.n_fits + needs_fit(self.model))
         return Chosen(self._fitted(), prediction, choice)
 
-    def _or_unknown(self, attempt: Any) -> Chosen:
-        """Out-of-fold predictions, if clones can be fitted at all: some need arguments that only their owner has."""
+    def _or_unknown(self, attempt: Any, verdict: str | None = None, reason: str = "") -> Chosen:
+        """Out-of-fold predictions, if clones can be fitted at all: some need arguments that only their owner has. The
+        verdict is that of the model itself, and why.
+        """
         try:
             chosen: Chosen = attempt()
         except SeenRowsWarning:  # ours, where warnings are errors
             raise
         except Exception as error:
-            return self._unknown(f"clones of {_name(self.model)} cannot be fitted ({type(error).__name__}: {error})")
+            failure = f"clones of {_name(self.model)} cannot be fitted ({type(error).__name__}: {error})"
+            if verdict is None:
+                return self._unknown(failure)
+            chosen = self.own(verdict, f"{reason}, and {failure}")
+            which = "all" if verdict == "seen" else "some"
+            warn_user(
+                f"the model has seen {which} of these rows: {reason}. Its errors here are too small, and so are error "
+                f"bars, since {failure}: {HOW_TO_FIT}",
+                SeenRowsWarning,
+            )
         return chosen
 
     def _unknown(self, reason: str) -> Chosen:
