@@ -287,7 +287,7 @@ def _fitted(
 ) -> RIORegressor:
     from rio_uq._base.warnings import SeenRowsWarning
     from rio_uq.models.cross_fitting import can_be_refitted
-    from rio_uq.models.residuals import HOW_TO_SAY
+    from rio_uq.models.residual_words import HOW_TO_SAY
     from rio_uq.regressor import RIORegressor
 
     estimator = None if model is None else model.model

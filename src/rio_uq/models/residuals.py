@@ -40,6 +40,14 @@ from rio_uq.models.cross_fitting import (
     out_of_fold,
 )
 from rio_uq.models.residual_choice import ResidualChoice
+from rio_uq.models.residual_words import (
+    HOW_TO_FIT,
+    HOW_TO_SAY,
+    SAMPLE_CANNOT_TELL,
+    SEEN_AND_FIXED,
+    looks_seen,
+    name_of,
+)
 from rio_uq.models.seen_or_new import MATTERS, judge_outputs
 from rio_uq.models.training_rows import TrainingEvidence, training_evidence
 
@@ -55,24 +63,6 @@ CLONES_WORSE = 1.5
 
 MANY_TIMES = 100.0
 """A ratio of residuals above which digits say nothing: the model knows these rows by heart."""
-
-IMPOSSIBLE = 1e-4
-"""Residuals of new rows are not this small, in standard deviations of y, unless nothing is to be predicted."""
-
-SAMPLE_CANNOT_TELL = (
-    "rows are read in parts, and clones fitted to a sample of them, which err otherwise than the model, do not tell"
-)
-SEEN_AND_FIXED = (
-    "the model has seen all of these rows, and cannot be fitted to parts of them: its errors here may be too small, "
-    "and so may error bars; give rows that it has not seen, or calibrate on such rows"
-)
-HOW_TO_FIT = (
-    "give fit the parameters that theirs needs (eval_set, say), or rows that the model has not seen, with held_out=True"
-)
-HOW_TO_SAY = (
-    "say held_out=True if the model was trained on none of these rows, or give a mask of those that it was not trained "
-    "on; residuals='in-sample' takes them as they are without this warning"
-)
 
 
 @dataclass(frozen=True)
@@ -268,7 +258,7 @@ class _Chooser:
             warn_user(SEEN_AND_FIXED, SeenRowsWarning)
             return
         said_new = np.ones(len(y), dtype=bool) if held_out is True else held_out
-        if hint := _looks_seen(y.reshape(y_pred.shape)[said_new] - y_pred[said_new], y[said_new]):
+        if hint := looks_seen(y.reshape(y_pred.shape)[said_new] - y_pred[said_new], y[said_new]):
             warn_user(
                 f"these rows are said to be new to the model, but {hint}: if it was trained on them, error bars are "
                 "too small",
@@ -293,13 +283,13 @@ class _Chooser:
     def decide(self, *, in_parts: bool) -> Chosen:
         """Of a fitted model, whether it has seen the rows."""
         if not can_be_refitted(self.model):
-            return self._unknown(f"{_name(self.model)} cannot be cloned and fitted to folds to find out")
+            return self._unknown(f"{name_of(self.model)} cannot be cloned and fitted to folds to find out")
         if self._has_own_folds:
             self._folds(self.cv, *indexable(self.rows.X))  # what is wrong with them is the user's, and no open question
         evidence = training_evidence(self.model, self.rows.X, self.rows.y)
         if evidence.verdict == "new":
             own = self.rows.predicted_by(self.model)
-            if not (hint := _looks_seen(self.rows.y.reshape(own.shape) - own, self.rows.y)):
+            if not (hint := looks_seen(self.rows.y.reshape(own.shape) - own, self.rows.y)):
                 return Chosen(self.model, own, ResidualChoice("in-sample", "new", evidence.reason))
             evidence = replace(evidence, verdict="mixed", reason=f"{evidence.reason}, but {hint}")
         # Folds of the user's own keep groups or times apart, which bootstrap samples do not.
@@ -384,9 +374,9 @@ class _Chooser:
             return Chosen(self.model, own, choice)
         if not in_parts and verdict.clones_worse > CLONES_WORSE and (evidence.is_other or verdict.rows == "mixed"):
             warn_user(
-                f"{_name(self.model)} seems to have seen some of these rows, but clones fitted to them have residuals "
-                f"{verdict.clones_worse:.1f} times as large as its own: if it was trained on many others, error bars "
-                f"made from out-of-fold residuals are too wide: {HOW_TO_SAY}",
+                f"{name_of(self.model)} seems to have seen some of these rows, but clones fitted to them have "
+                f"residuals {verdict.clones_worse:.1f} times as large as its own: if it was trained on many others, "
+                f"error bars made from out-of-fold residuals are too wide: {HOW_TO_SAY}",
                 SeenRowsWarning,
             )
         choice = ResidualChoice("out-of-fold", verdict.rows, str(verdict), n_fits, numbers)
@@ -424,7 +414,7 @@ class _Chooser:
         except SeenRowsWarning:  # ours, where warnings are errors
             raise
         except Exception as error:
-            failure = f"clones of {_name(self.model)} cannot be fitted ({type(error).__name__}: {error})"
+            failure = f"clones of {name_of(self.model)} cannot be fitted ({type(error).__name__}: {error})"
             if verdict is None:
                 return self._unknown(failure)
             chosen = self.own(verdict, f"{reason}, and {failure}")
@@ -442,7 +432,7 @@ class _Chooser:
         return chosen
 
     def _warn(self, message: str, y_pred: Array) -> None:
-        hint = _looks_seen(self.rows.y.reshape(len(self.rows.y), -1) - y_pred, self.rows.y)
+        hint = looks_seen(self.rows.y.reshape(len(self.rows.y), -1) - y_pred, self.rows.y)
         looks = f" ({hint})" if hint else ""
         warn_user(
             f"{message}. If it was, its errors here are too small, and so are error bars{looks}: {HOW_TO_SAY}",
@@ -452,7 +442,7 @@ class _Chooser:
     def _tell(self, sizes: list[int], hint: str = "") -> None:
         """What clones cost, before they are fitted to so many rows each."""
         if self.verbose:
-            clones = f"{len(sizes)} clones of {_name(self.model)}{hint}"
+            clones = f"{len(sizes)} clones of {name_of(self.model)}{hint}"
             rows = f"parts of {self.rows.n_counted} rows, {sum(sizes)} rows in all"
             sys.stderr.write(f"fitting {clones} to {rows}\n")
 
@@ -462,19 +452,3 @@ class _Chooser:
             if self.verbose:
                 sys.stderr.write(f"clone {number} of {len(folds)}\n")
             yield fold
-
-
-def _looks_seen(residual: Array, y: Array) -> str:
-    """Why residuals (n, q) are hardly those of rows that the model has not seen, in words; empty if they may be."""
-    exact = float(np.mean(residual == 0.0))
-    if exact > 0.5:
-        return f"{exact:.0%} of its residuals are exactly zero, which rows that it has not seen hardly allow"
-    spread = float(np.std(y))
-    size = float(np.sqrt(np.mean(residual**2)))
-    if spread > 0.0 and size < IMPOSSIBLE * spread:
-        return f"its residuals are {size / spread:.0e} of the spread of y, which rows that it has not seen hardly allow"
-    return ""
-
-
-def _name(model: Any) -> str:
-    return str(getattr(model, "__name__", type(model).__name__))
