@@ -101,6 +101,8 @@ def test_info_in_words_and_as_json(run, rio_file):
     assert found["rows"] == 120
     assert found["features"] == ["size", "age", "age is missing", "city=Kyiv", "city=Oslo", "city=Rome"]
     assert found["table"]["target"] == "price"
+    assert found["residuals"]["kind"] == "given"
+    assert f"rows {found['residuals']['rows']}: {found['residuals']['reason']}" in " ".join(words.split())
     assert f"Outcomes follow {found['distribution'][0]}." in " ".join(words.split())
 
 
