@@ -244,8 +244,14 @@ def test_intervals_that_are_off_are_said_to_be(made_rows, rng):
 @pytest.mark.parametrize(
     ("fitted_error", "is_cross_fit", "cause"),
     [
-        (0.3, False, "3.3 times as large here as on the rows of fit, as those of a model are that has seen them"),
-        (0.3, True, "these rows are of another kind. Fit on rows like these."),
+        (0.3, False, "3.3 times as large here as on the rows of fit: so it is with a model that has seen those"),
+        (0.3, True, "which it did not know by heart: these are of another kind. Fit on rows like these."),
+        (0.0, False, "next to no errors on the rows of fit: so it is with a model that has seen those in training"),
+        (
+            1.0,
+            False,
+            "here as on the rows of fit (1.00 times): it is the error bars that do not suit it. Calibrate",
+        ),
         (1.0, False, "Calibrate the error bars on rows that were used for nothing else"),
         (None, False, "Calibrate the error bars on rows that were used for nothing else"),
     ],
