@@ -16,6 +16,7 @@ from rio_uq.report.rejection import kept_means, measure_rejection
 from rio_uq.report.reliability import measure_reliability, most_frequent
 from rio_uq.report.rows import LEVELS
 from rio_uq.report.words import distinct, measured, number, share, signed
+from rio_uq.rows.kept import REUSED, KeptRows
 
 FAST = {"random_state": 0, "tol": 1e-4}
 
@@ -108,6 +109,15 @@ def test_known_rows_are_noticed(rio, table, rng):
     assert reused(np.arange(300)) == 1.0
     assert reused(np.arange(150, 450)) == 0.5
     assert reused(np.arange(300, 900)) == 0.0
+
+
+def test_rows_that_are_equal_by_chance_are_not_known(rng):
+    features, y = rng.integers(0, 2, size=(4000, 2)).astype(float), np.round(1700.0 * rng.normal(size=(4000, 1)))
+    kept = KeptRows(features[:2000], y[:2000], y[:2000], np.ones(2000), 2000)
+    rows = [tuple(row) for row in np.hstack([features, y]).tolist()]
+    assert np.mean([row in set(rows[:2000]) for row in rows[2000:2200]]) > REUSED
+    assert kept.reused(features[2000:], y[2000:], y[2000:]) < 0.5 * REUSED
+    assert kept.reused(features[:2000], y[:2000], y[:2000]) > 0.9
 
 
 # Before and after
