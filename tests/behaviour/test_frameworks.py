@@ -174,7 +174,7 @@ def test_a_pipeline_with_text_and_categories(flats):
     model = make_pipeline(encoder(), Ridge())
     rio = RIORegressor(model, features=encoder(), **QUICK).fit(X, y)
     assert rio.score(X, y) > model.fit(X, y).score(X, y)
-    with pytest.raises(ValueError, match="does not hold numbers"):
+    with pytest.raises(ValueError, match="do not hold numbers"):
         RIORegressor(model, features=None, **QUICK).fit(X, y)
     assert RIORegressor(model, **QUICK).fit(X, y).score(X, y) > 0.0
 
