@@ -48,7 +48,7 @@ from rio_uq.models.residual_words import (
     looks_seen,
     name_of,
 )
-from rio_uq.models.seen_or_new import MATTERS, judge_outputs
+from rio_uq.models.seen_or_new import CLONES_WORSE, MATTERS, judge_outputs
 from rio_uq.models.training_rows import TrainingEvidence, training_evidence
 
 FEWEST_TO_JUDGE, FEWEST_FOLDS, N_HALVINGS = 20, 4, 2
@@ -57,9 +57,6 @@ halves of so many random halvings there are clones, too."""
 
 EVEN = 0.75
 """Clones are averaged if the weight of rows that one is fitted to is no less than this share of that of another."""
-
-CLONES_WORSE = 1.5
-"""Out-of-fold residuals in units of the model's own above which clones of seen rows are suspiciously bad."""
 
 MANY_TIMES = 100.0
 """A ratio of residuals above which digits say nothing: the model knows these rows by heart."""
@@ -374,7 +371,7 @@ class _Chooser:
             return Chosen(self.model, own, choice)
         if not in_parts and verdict.clones_worse > CLONES_WORSE and (evidence.is_other or verdict.rows == "mixed"):
             warn_user(
-                f"{name_of(self.model)} seems to have seen some of these rows, but clones fitted to them have "
+                f"{name_of(self.model)} may have seen some of these rows, but clones fitted to them have "
                 f"residuals {verdict.clones_worse:.1f} times as large as its own: if it was trained on many others, "
                 f"error bars made from out-of-fold residuals are too wide: {HOW_TO_SAY}",
                 SeenRowsWarning,
