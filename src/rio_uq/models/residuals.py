@@ -301,7 +301,7 @@ class _Chooser:
             if self.rows.n_counted < FEWEST_ROWS:
                 return self._unknown(f"{self.rows.n_counted} rows are too few for folds")
             reason = f"{self.rows.n_counted} rows are too few to tell, and out-of-fold residuals are safe"
-            return self._or_unknown(lambda: self.out_of_fold("unknown", reason))
+            return self._or_unknown(lambda: self._beside_own(self.out_of_fold("unknown", reason)))
         return self._or_unknown(lambda: self._judged(evidence, in_parts=in_parts))
 
     def out_of_fold(self, verdict: str, reason: str) -> Chosen:
@@ -334,6 +334,8 @@ class _Chooser:
         ratio = unseen / max(own, 1e-6 * float(rows.y.std()), np.finfo(float).tiny)
         times = f"{ratio:.2f} times" if ratio < MANY_TIMES else f"more than {MANY_TIMES:.0f} times"
         choice = chosen.choice
+        if choice.rows == "unknown" and ratio > CLONES_WORSE:
+            self._warn_of_clones(ratio)
         reason = f"{choice.reason}; {choice.kind} residuals are {times} its own"
         return replace(chosen, choice=replace(choice, reason=reason, evidence={"clones_worse": ratio}))
 
@@ -370,12 +372,7 @@ class _Chooser:
                 self._warn(f"whether the model was trained on these rows is not known: {SAMPLE_CANNOT_TELL}", own)
             return Chosen(self.model, own, choice)
         if not in_parts and verdict.clones_worse > CLONES_WORSE and (evidence.is_other or verdict.rows == "mixed"):
-            warn_user(
-                f"{name_of(self.model)} may have seen some of these rows, but clones fitted to them have "
-                f"residuals {verdict.clones_worse:.1f} times as large as its own: if it was trained on many others, "
-                f"error bars made from out-of-fold residuals are too wide: {HOW_TO_SAY}",
-                SeenRowsWarning,
-            )
+            self._warn_of_clones(verdict.clones_worse)
         choice = ResidualChoice("out-of-fold", verdict.rows, str(verdict), n_fits, numbers)
         if self._has_own_folds:
             return self.out_of_fold(choice.rows, choice.reason)
@@ -433,6 +430,14 @@ class _Chooser:
         looks = f" ({hint})" if hint else ""
         warn_user(
             f"{message}. If it was, its errors here are too small, and so are error bars{looks}: {HOW_TO_SAY}",
+            SeenRowsWarning,
+        )
+
+    def _warn_of_clones(self, ratio: float) -> None:
+        warn_user(
+            f"{name_of(self.model)} may have seen some of these rows, but clones fitted to them have residuals "
+            f"{ratio:.1f} times as large as its own: if it was trained on many others, error bars made from "
+            f"out-of-fold residuals are too wide: {HOW_TO_SAY}",
             SeenRowsWarning,
         )
 
