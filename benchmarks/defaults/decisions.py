@@ -24,8 +24,9 @@ from benchmarks.defaults.tables import TABLES, rows_of_table
 from benchmarks.defaults.targets import MATTERS, UNSEEN
 from lab.markdown import markdown_table
 from lab.options import at_least_one, names_among
+from rio_uq.models.fit_rows import FitRows
 from rio_uq.models.residual_choice import ResidualChoice
-from rio_uq.models.residuals import TrainingRows, choose_residuals
+from rio_uq.models.residuals import choose_residuals
 
 CASES = ("seen", "new", "half", "among others", "many others")
 OTHERS_ONLY = ("new", "many others")
@@ -72,7 +73,7 @@ def rows_of_case(n: int, case: str, n_given: int, run: int) -> tuple[np.ndarray,
 def chosen_residuals(model: Any, X: Any, y: np.ndarray, run: int) -> tuple[ResidualChoice, np.ndarray]:
     """The decisions of the defaults, and the residuals that they take."""
     features = X.apply(lambda column: column.astype("category").cat.codes) if hasattr(X, "columns") else X
-    rows = TrainingRows(X, y, None, np.asarray(features, dtype=float), None, None, None)
+    rows = FitRows(X, y, None, np.asarray(features, dtype=float), None, None, None)
     options = {"residuals": "auto", "cv": 5, "combine": "auto", "uses_model": True, "in_parts": False}
     chosen = choose_residuals(model, rows, **options, rng=np.random.default_rng(run))
     residual = y - chosen.y_pred[:, 0]

@@ -34,7 +34,8 @@ from rio_uq.gp.residual import ResidualGP
 from rio_uq.gp.settings import Settings
 from rio_uq.gp.without_model import ModelChoice, choose_model
 from rio_uq.models import base as base_model
-from rio_uq.models.residuals import TrainingRows, choose_residuals, without_copies_of_seen_rows
+from rio_uq.models.fit_rows import FitRows, without_copies_of_seen_rows
+from rio_uq.models.residuals import choose_residuals
 from rio_uq.options import OptionError, Options, training_settings
 from rio_uq.rows.contract import ROW_ERRORS, Part, Source
 from rio_uq.rows.examples import example_rows
@@ -136,7 +137,7 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         unseen = without_copies_of_seen_rows(unseen, features, y)
     residuals = choose_residuals(
         options.estimator,
-        TrainingRows(X, y, weight, features, part.y_pred, unseen, part.groups, options.fit_params),
+        FitRows(X, y, weight, features, part.y_pred, unseen, part.groups, options.fit_params),
         residuals=options.residuals,
         cv=options.cv,
         combine=options.combine,

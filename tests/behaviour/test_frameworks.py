@@ -174,7 +174,7 @@ def test_a_pipeline_with_text_and_categories(flats):
     model = make_pipeline(encoder(), Ridge())
     rio = RIORegressor(model, features=encoder(), **QUICK).fit(X, y)
     assert rio.score(X, y) > model.fit(X, y).score(X, y)
-    with pytest.raises(ValueError, match="does not hold numbers"):
+    with pytest.raises(ValueError, match="do not hold numbers"):
         RIORegressor(model, features=None, **QUICK).fit(X, y)
     assert RIORegressor(model, **QUICK).fit(X, y).score(X, y) > 0.0
 
@@ -187,12 +187,23 @@ def catboost_with_categories():
     return catboost_regressor().set_params(cat_features=["town"])
 
 
+def catboost_in_a_pipeline():
+    return make_pipeline("passthrough", catboost_with_categories())
+
+
 def boosting_of_scikit_learn():
     return HistGradientBoostingRegressor(max_iter=20)
 
 
 @pytest.mark.parametrize(
-    "make", [boosting_of_scikit_learn, xgboost_with_categories, lightgbm_regressor, catboost_with_categories]
+    "make",
+    [
+        boosting_of_scikit_learn,
+        xgboost_with_categories,
+        lightgbm_regressor,
+        catboost_with_categories,
+        catboost_in_a_pipeline,
+    ],
 )
 def test_models_that_take_categories_themselves(make, flats):
     X, y = flats

@@ -101,6 +101,8 @@ def test_info_in_words_and_as_json(run, rio_file):
     assert found["rows"] == 120
     assert found["features"] == ["size", "age", "age is missing", "city=Kyiv", "city=Oslo", "city=Rome"]
     assert found["table"]["target"] == "price"
+    assert found["residuals"]["kind"] == "given"
+    assert f"rows {found['residuals']['rows']}: {found['residuals']['reason']}" in " ".join(words.split())
     assert f"Outcomes follow {found['distribution'][0]}." in " ".join(words.split())
 
 
@@ -128,6 +130,20 @@ def test_calibrate_with(run, train, fresh):
     np.testing.assert_allclose(pd.read_csv("out.csv")[["lower_0.9", "upper_0.9"]], expected, rtol=1e-12)
     refused = run("predict", "calib.csv", "--rio", "price.rio", "-o", "out2.csv", "--level", "0.999", code=1)
     assert "needs at least 999 calibration rows" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("seen", "the model has seen all of these rows, and cannot be fitted to parts of them"),
+        ("new", "said to be new to the model, but 100% of its residuals are exactly zero"),
+    ],
+)
+def test_residuals_that_make_no_error_bars_are_named(run, train, rows, message):
+    train.assign(yhat=train["price"]).to_csv("train.csv", index=False)
+    said = run("fit", "train.csv", *FIT, "--inducing", 5, "--rows", rows, "-o", "price.rio")
+    assert message in " ".join(said.stderr.split())
+    assert "say --rows" not in said.stderr
 
 
 def test_cross_conformal_needs_no_further_rows(run, train, fresh):

@@ -58,6 +58,13 @@ def test_numbers_are_taken_as_they_are(make, table):
     np.testing.assert_array_equal(rio.predict(X), expected.predict(X))
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.from_pandas])
+def test_all_columns_without_numbers_are_named_at_once(make, table):
+    X, y = table
+    with pytest.raises(ValueError, match=r"columns 'city' \(.*\), 'day' \(.*\) of X do not hold numbers"):
+        RIORegressor(size_of, features=None, **OPTIONS).fit(make(X), y)
+
+
 def test_truth_values_beside_numbers_are_zeros_and_ones(table):
     X, y = table[0][["size"]].assign(new=table[0]["age"] > 0.5), table[1]
     rio = RIORegressor(size_of, **OPTIONS).fit(X, y)

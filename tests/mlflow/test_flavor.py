@@ -381,6 +381,13 @@ def test_measures_before_and_after(data):
     assert "after_nlpd_0" not in flavor._measures(rio, X[60:], Y[60:], None, None, 0.9)
 
 
+def test_metrics_of_rows_of_fit_are_noticed(data):
+    X, y = data
+    rio = quick(LinearRegression()).fit(X[:60], y[:60])
+    with pytest.warns(rio_uq.ReusedRowsWarning, match="75% of these rows were fitted to: metrics of the run"):
+        flavor._measures(rio, X[:80], y[:80], None, None, 0.9)
+
+
 def test_densities_are_those_of_the_distribution_that_is_predicted(data):
     X, y = data
     rio = quick(LinearRegression(), distribution="student").fit(X[:60], y[:60])

@@ -119,6 +119,27 @@ def test_routing_hands_on_what_the_model_asks_for(data):
 
 
 @pytest.mark.usefixtures("routing")
+def test_clones_of_a_fitted_model_are_weighted_if_it_asks_for_it(data, monkeypatch):
+    X, y = data
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, len(X))
+    weights_of_clones = []
+
+    def fit(self, X, y, sample_weight=None):
+        weights_of_clones.append(sample_weight)
+        return unpatched(self, X, y, sample_weight)
+
+    unpatched = Ridge.fit
+    for asks, n_weighted in ((True, 5), (False, 0)):
+        model = Ridge().set_fit_request(sample_weight=asks).fit(X, y)
+        monkeypatch.setattr(Ridge, "fit", fit)
+        RIORegressor(model, **OPTIONS).fit(X, y, sample_weight=weight)
+        monkeypatch.setattr(Ridge, "fit", unpatched)
+        assert len(weights_of_clones) == 5
+        assert sum(one is not None for one in weights_of_clones) == n_weighted
+        weights_of_clones.clear()
+
+
+@pytest.mark.usefixtures("routing")
 def test_routing_into_the_steps_of_a_pipeline(data):
     X, y = data
     weight = np.where(X[:, 0] > 0.5, 2.0, 1.0)

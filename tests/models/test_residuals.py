@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import rio_uq
 from rio_uq import ReusedRowsWarning, RIORegressor, SeenRowsWarning, metrics
-from rio_uq.models.residuals import without_copies_of_seen_rows
+from rio_uq.models.fit_rows import without_copies_of_seen_rows
 from rio_uq.models.training_rows import training_evidence
 
 MODELS = {
@@ -74,8 +74,10 @@ def test_rows_that_a_model_was_trained_on_are_recognised(name, data):
     rio = RIORegressor(model, **FAST).fit(X, y)
     assert rio.residuals_.rows == "seen"
     assert rio.residuals_.kind == ("out-of-bag" if name.startswith(("forest", "bagged")) else "out-of-fold")
+    assert rio.residuals_.evidence["clones_worse"] > 1.0
     assert rio.estimator_ is model
-    assert pickle.dumps(model) == before
+    if name != "nearest neighbour":  # its tree counts how often it is asked
+        assert pickle.dumps(model) == before
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name not in ("linear", "search")])
@@ -224,6 +226,38 @@ def test_clones_that_cannot_be_fitted_leave_the_question_open(data):
         assert RIORegressor(model, **FAST).fit(X, y).residuals_.kind == "in-sample"
 
 
+def test_rows_that_were_seen_by_a_model_whose_clones_cannot_be_fitted(data):
+    class NeedsMore(KNeighborsRegressor):
+        def fit(self, X, y, eval_set=None):
+            if eval_set is None:
+                raise ValueError("no validation rows")
+            return super().fit(X, y)
+
+    X, y = (values[:60] for values in data)
+    model = NeedsMore(1).fit(X, y, eval_set=())
+    with pytest.warns(SeenRowsWarning, match="has seen all of these rows: it keeps its training rows") as caught:
+        rio = RIORegressor(model, **FAST).fit(X, y)
+    assert "no validation rows): give fit the parameters that theirs needs" in str(caught[0].message)
+    assert (rio.residuals_.kind, rio.residuals_.rows) == ("in-sample", "seen")
+    assert RIORegressor(model, **FAST).fit(X, y, eval_set=()).residuals_.kind == "out-of-fold"
+
+
+@pytest.mark.parametrize("n_given", [15, 40, 80])
+@pytest.mark.parametrize("name", ["boosting", "histogram boosting"])
+def test_clones_of_few_rows_do_not_speak_for_a_model_of_many(name, n_given, data):
+    X, y = data
+    model = clone(MODELS[name]).set_params(learning_rate=0.5).fit(X[:600], y[:600])
+    with pytest.warns(SeenRowsWarning, match=r"clones fitted to them have residuals .* times as large as its own"):
+        rio = RIORegressor(model, **FAST).fit(X[:n_given], y[:n_given])
+    assert (rio.residuals_.kind, rio.residuals_.rows) == ("out-of-fold", "mixed" if n_given > 20 else "unknown")
+
+
+def test_a_linear_model_through_all_rows_is_judged_by_clones(rng):
+    X, y = rng.normal(size=(40, 60)), rng.normal(size=40)
+    rio = RIORegressor(LinearRegression().fit(X, y), **FAST).fit(X, y)
+    assert (rio.residuals_.kind, rio.residuals_.rows) == ("out-of-fold", "seen")
+
+
 def test_folds_of_the_user_are_used(data):
     X, y = (values[:120] for values in data)
     groups = np.arange(120) // 10
@@ -279,6 +313,9 @@ def test_a_verbose_fit_says_what_it_costs(data, capsys):
     said = capsys.readouterr().err
     assert "fitting 5 clones of KNeighborsRegressor to parts of 60 rows, 240 rows in all" in said
     assert said.index("240 rows in all") < said.index("clone 1 of 5") < said.index("clone 5 of 5")
+    RIORegressor(HuberRegressor().fit(X, y), verbose=True, **FAST).fit(X, y)
+    said = capsys.readouterr().err
+    assert said.index("fitting 10 clones of HuberRegressor") < said.index("clone 10 of 10")
 
 
 @pytest.fixture
@@ -382,6 +419,18 @@ def test_seen_rows_of_a_model_that_cannot_be_cloned_are_warned_of(friedman, quic
     forest = RandomForestRegressor(10, random_state=0).fit(X, y)
     with pytest.warns(SeenRowsWarning, match="has seen all of these rows, and cannot be fitted to parts of them"):
         RIORegressor(forest.predict, random_state=0).fit(X, y, held_out=False)
+    with pytest.warns(SeenRowsWarning, match="has seen all of these rows, and cannot be fitted to parts of them"):
+        RIORegressor(random_state=0).fit(X, y, y_pred=forest.predict(X), held_out=False)
+
+
+@pytest.mark.parametrize("held_out", [True, np.arange(60) < 30])
+def test_rows_said_to_be_new_that_do_not_look_it_are_named(held_out, data):
+    X, y = (values[:60] for values in data)
+    seen = np.flatnonzero(np.broadcast_to(held_out, 60))
+    trees = ExtraTreesRegressor(5, random_state=0).fit(X[seen], y[seen])
+    for rio, prediction in ((RIORegressor(trees.predict, **FAST), None), (RIORegressor(**FAST), trees.predict(X))):
+        with pytest.warns(SeenRowsWarning, match="said to be new to the model, but .* are exactly zero"):
+            rio.fit(X, y, y_pred=prediction, held_out=held_out)
 
 
 def test_folds_keep_copies_together_where_measurements_are_few(rng, quick_fits):

@@ -400,3 +400,11 @@ def test_a_model_that_has_seen_the_rows_of_fit_is_found_out(rng, tmp_path):
     text = write_report(rio, X[200:], y[200:], tmp_path / "report.html").read_text(encoding="utf-8")
     assert "No, they are far too narrow: 90" in text
     assert "times as large here as on the rows of fit" in text
+
+
+def test_rows_of_another_kind_are_not_blamed_on_a_model_that_has_seen_none(rng, tmp_path):
+    X = pd.DataFrame(rng.uniform(size=(500, 2)), columns=["a", "b"])
+    y = X["a"] + np.where(np.arange(500) < 100, 0.1, 0.5) * rng.normal(size=500)
+    rio = RIORegressor(first_column, **FAST).fit(X[:100], y[:100], held_out=True)
+    text = write_report(rio, X[100:], y[100:], tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "which it did not know by heart: these are of another kind" in text

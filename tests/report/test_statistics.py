@@ -16,6 +16,7 @@ from rio_uq.report.rejection import kept_means, measure_rejection
 from rio_uq.report.reliability import measure_reliability, most_frequent
 from rio_uq.report.rows import LEVELS
 from rio_uq.report.words import distinct, measured, number, share, signed
+from rio_uq.rows.kept import REUSED, KeptRows
 
 FAST = {"random_state": 0, "tol": 1e-4}
 
@@ -108,6 +109,15 @@ def test_known_rows_are_noticed(rio, table, rng):
     assert reused(np.arange(300)) == 1.0
     assert reused(np.arange(150, 450)) == 0.5
     assert reused(np.arange(300, 900)) == 0.0
+
+
+def test_rows_that_are_equal_by_chance_are_not_known(rng):
+    features, y = rng.integers(0, 2, size=(4000, 2)).astype(float), np.round(1700.0 * rng.normal(size=(4000, 1)))
+    kept = KeptRows(features[:2000], y[:2000], y[:2000], np.ones(2000), 2000)
+    rows = [tuple(row) for row in np.hstack([features, y]).tolist()]
+    assert np.mean([row in set(rows[:2000]) for row in rows[2000:2200]]) > REUSED
+    assert kept.reused(features[2000:], y[2000:], y[2000:]) < 0.5 * REUSED
+    assert kept.reused(features[:2000], y[:2000], y[:2000]) > 0.9
 
 
 # Before and after
@@ -244,8 +254,14 @@ def test_intervals_that_are_off_are_said_to_be(made_rows, rng):
 @pytest.mark.parametrize(
     ("fitted_error", "is_cross_fit", "cause"),
     [
-        (0.3, False, "3.3 times as large here as on the rows of fit, as those of a model are that has seen them"),
-        (0.3, True, "these rows are of another kind. Fit on rows like these."),
+        (0.3, False, "3.3 times as large here as on the rows of fit: so it is with a model that has seen those"),
+        (0.3, True, "which it did not know by heart: these are of another kind. Fit on rows like these."),
+        (0.0, False, "next to no errors on the rows of fit: so it is with a model that has seen those in training"),
+        (
+            1.0,
+            False,
+            "here as on the rows of fit (1.00 times): it is the error bars that do not suit it. Calibrate",
+        ),
         (1.0, False, "Calibrate the error bars on rows that were used for nothing else"),
         (None, False, "Calibrate the error bars on rows that were used for nothing else"),
     ],

@@ -310,10 +310,7 @@ def _fitted(
         with busy("fitting the model to parts of the rows") if cross_fit else nullcontext():
             rio.fit(data.X, data.y, y_pred=data.y_pred, held_out=held_out)
     for warning in caught:
-        text = str(warning.message)
-        if issubclass(warning.category, SeenRowsWarning):
-            text = f"{text.removesuffix(HOW_TO_SAY)}{SAY_ROWS}"
-        note(text, label="warning")
+        note(str(warning.message).replace(HOW_TO_SAY, SAY_ROWS), label="warning")
     return rio.set_params(verbose=False)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -63,6 +64,7 @@ def _described(path: Path, manifest: dict[str, Any], rio: RIORegressor) -> dict[
         "inference": rio.inference,
         "points": rio.n_inducing_,
         "noise_variance": rio.noise_variance_ if fitted.y_shape == () else list(map(float, rio.noise_variance_)),
+        "residuals": None if fitted.residuals is None else asdict(fitted.residuals),
         "scale": [
             {"kind": scale.kind, "gains": dict(gains), "in_words": rio.scale_.in_words(output)}
             for output, (scale, gains) in enumerate(zip(rio.scale_.scales, rio.scale_.gains, strict=True))

@@ -145,8 +145,7 @@ class Columns:
     def __call__(self, X: Any) -> Array:
         chosen = X if self.columns is None else self._choose(X)
         if hasattr(chosen, "columns"):
-            for name in chosen.columns:
-                _check_column(chosen[name], name)
+            _check_columns(chosen)
         matrix = chosen if is_plain(chosen) else self._checked(chosen)
         check_finite(matrix, "X", REMEDY)
         return matrix
@@ -207,13 +206,23 @@ class Transformed:
         return matrix
 
 
-def _check_column(column: Any, name: Any) -> None:
-    try:
-        if np.asarray(column).dtype.kind in "mM":
-            raise TypeError("dates and durations have no unit of their own")
-        np.asarray(column, dtype=float)
-    except (TypeError, ValueError) as error:
+def _check_columns(X: Any) -> None:
+    """Raise with the names of all columns that do not hold numbers."""
+    columns_of_X = zip(X.columns, _columns(X), strict=True)
+    wrong = [f"{name!r} ({column.dtype})" for name, column in columns_of_X if not _holds_numbers(column)]
+    if wrong:
+        columns, them = ("column", "it") if len(wrong) == 1 else ("columns", "them")
         raise ValueError(
-            f"column {name!r} of X does not hold numbers, which the GP needs (dtype {column.dtype}): choose numeric "
-            "columns with features=[...], or encode it with features=a transformer; the model still gets all of X"
-        ) from error
+            f"{columns} {', '.join(wrong)} of X {'does' if len(wrong) == 1 else 'do'} not hold numbers, which the GP "
+            f"needs: choose numeric columns with features=[...], or encode {them} with features=a transformer; the "
+            "model still gets all of X"
+        )
+
+
+def _holds_numbers(column: Any) -> bool:
+    """Whether values are numbers, or text that is; dates and durations have no unit of their own."""
+    try:
+        np.asarray(column, dtype=float)
+    except (TypeError, ValueError):
+        return False
+    return np.asarray(column).dtype.kind not in "mM"

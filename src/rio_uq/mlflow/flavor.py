@@ -18,11 +18,13 @@ from rio_uq import metrics
 from rio_uq._base.checks import check_flag, check_groups, check_levels
 from rio_uq._base.extras import require
 from rio_uq._base.files import folder_in_one_step
+from rio_uq._base.warnings import ReusedRowsWarning, warn_user
 from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.mlflow.folder import REGRESSOR, has_model, read_folder, requirements, write_folder
 from rio_uq.mlflow.serving import ErrorBarService, InputForm
 from rio_uq.models import base as base_model
 from rio_uq.regressor import RIORegressor, check_regressor
+from rio_uq.rows.kept import REUSED
 from rio_uq.storage import STORED
 
 MODULE, FORM = "rio_uq.mlflow", "form.json"
@@ -276,6 +278,12 @@ def _measures(rio: RIORegressor, X: Any, y: Any, y_pred: Any, groups: Any, level
     fitted = rio.fitted_
     inputs = rio.inputs(X, y_pred=y_pred, groups=groups)
     n_jobs, outcome = effective_jobs(rio.n_jobs), fitted.outcome(y, _num_samples(X))
+    reused = fitted.kept.reused(inputs.features, inputs.y_pred, outcome)
+    if reused > REUSED:
+        warn_user(
+            f"{reused:.0%} of these rows were fitted to: metrics of the run are better than they will be on new ones",
+            ReusedRowsWarning,
+        )
     bars = fitted.error_bars(inputs, n_jobs, level=level)
     losses = fitted.losses(inputs, outcome, n_jobs)
     measures: dict[str, float] = {}

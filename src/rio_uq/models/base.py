@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from rio_uq._base.array import Array
@@ -86,12 +88,21 @@ def unfitted_clone(model: Any) -> Any:
     """A model with the same parameters that has learnt nothing.
 
     scikit-learn cannot clone CatBoost's own class, which takes all parameters as one argument, nor a CatBoostRegressor
-    with a list among its parameters, such as ``cat_features``, since it keeps a copy of the list.
+    with a list among its parameters, such as ``cat_features``, since it keeps a copy of the list; nor then a Pipeline
+    that ends in one.
     """
+    if isinstance(model, Pipeline) and _is_a(model.steps[-1][1], "catboost.core.CatBoost"):
+        parts = {**model.get_params(deep=False), "steps": [(name, _unfitted_step(step)) for name, step in model.steps]}
+        return type(model)(**parts)
     if not _is_a(model, "catboost.core.CatBoost"):
         return clone(model)
     params = model.get_params()
     return type(model)(params) if type(model).__name__ == "CatBoost" else type(model)(**params)
+
+
+def _unfitted_step(step: Any) -> Any:
+    """Of a Pipeline, whose steps may be left out by "passthrough" or None."""
+    return unfitted_clone(step) if hasattr(step, "get_params") else step
 
 
 def fitted_clone(
@@ -106,12 +117,16 @@ def fitted_clone(
     Parameters
     ----------
     sample_weight : (n,) array or None
-        Where metadata routing is enabled it is left to ``fit_params``, which have it if the model has asked for it.
+        Where metadata routing is enabled the model has to have asked for it.
     fit_params : mapping, optional
         Further parameters of its ``fit``.
     """
     copy, params = unfitted_clone(model), dict(fit_params or {})
-    if sample_weight is None or get_config()["enable_metadata_routing"]:
+    if sample_weight is None:
+        return copy.fit(X, y, **params)
+    if get_config()["enable_metadata_routing"]:
+        if get_routing_for_object(copy).consumes("fit", {"sample_weight"}):
+            params["sample_weight"] = sample_weight
         return copy.fit(X, y, **params)
     if has_fit_parameter(copy, "sample_weight"):
         return copy.fit(X, y, sample_weight=sample_weight, **params)

@@ -24,9 +24,10 @@ class ResidualChoice:
     n_fits : int
         Models that were fitted for it.
     evidence : dict of float
-        The numbers behind a decision by clones: ``memorised`` is the root mean squared out-of-fold residual in units of
-        that of rows that clones have seen, ``clones_worse`` in units of the model's own; ``share`` is the estimated
-        share of the rows that the model has seen, and ``share_error`` its standard error.
+        The numbers behind a decision: ``memorised`` is the root mean squared out-of-fold residual in units of that of
+        rows that clones have seen, ``clones_worse`` that of out-of-fold or out-of-bag residuals in units of the model's
+        own; ``share`` is the estimated share of the rows that the model has seen, and ``share_error`` its standard
+        error.
     """
 
     kind: str

@@ -15,8 +15,8 @@ sample, so that the verdict "new" counts for nothing there.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,8 @@ from sklearn.utils import indexable
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_groups
 from rio_uq._base.warnings import SeenRowsWarning
-from rio_uq.gp.copies import measurement_of
 from rio_uq.gp.groups import group_folds
-from rio_uq.models.base import check_fit_params_used, check_predictions, fitted, fitted_clone, needs_fit, predictions
+from rio_uq.models.base import check_fit_params_used, check_predictions, fitted, needs_fit
 from rio_uq.models.cross_fitting import (
     FEWEST_ROWS,
     Fold,
@@ -39,15 +38,17 @@ from rio_uq.models.cross_fitting import (
     make_folds,
     out_of_fold,
 )
+from rio_uq.models.fit_rows import FitRows
 from rio_uq.models.residual_choice import ResidualChoice
-from rio_uq.models.seen_or_new import MATTERS, judge_outputs
+from rio_uq.models.seen_or_new import CLONES_WORSE, MATTERS, judge_outputs
 from rio_uq.models.seen_warnings import (
     UNKNOWN,
-    hint_of_seen_rows,
+    looks_seen,
     name_of,
+    warn_of_answer,
     warn_of_worse_clones,
-    warn_seen_and_fixed,
     warn_unknown,
+    warn_without_clones,
 )
 from rio_uq.models.training_rows import TrainingEvidence, training_evidence
 
@@ -58,55 +59,12 @@ halves of so many random halvings there are clones, too."""
 EVEN = 0.75
 """Clones are averaged if the weight of rows that one is fitted to is no less than this share of that of another."""
 
-CLONES_WORSE = 1.5
-"""Out-of-fold residuals in units of the model's own above which clones of seen rows are suspiciously bad."""
-
 SAMPLE_CANNOT_TELL = (
     "rows are read in parts, and clones fitted to a sample of them, which err otherwise than the model, do not tell"
 )
 
-
-@dataclass(frozen=True)
-class TrainingRows:
-    """Rows in memory, as residuals need them.
-
-    Attributes
-    ----------
-    X : rows as the model takes them
-    y : (n,) or (n, q) array
-    weight : (n,) array or None
-    features : (n, d) array
-    y_pred : (n, q) array or None
-        Predictions that were given.
-    held_out : (n,) array of bool, bool or None
-        The rows that the model was not trained on: True for all of them, False for none; None where nobody says.
-    groups : sequence of n labels or None
-        Rows of a group are left out together.
-    fit_params : mapping
-        Further parameters of the model's own ``fit``.
-    """
-
-    X: Any
-    y: Array
-    weight: Array | None
-    features: Array
-    y_pred: Array | None
-    held_out: Mask | bool | None
-    groups: Any
-    fit_params: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def n_outputs(self) -> int:
-        return 1 if self.y.ndim == 1 else int(self.y.shape[1])
-
-    @property
-    def n_counted(self) -> int:
-        """Rows with a positive weight."""
-        return len(self.y) if self.weight is None else int(np.count_nonzero(self.weight))
-
-    def predicted_by(self, model: Any) -> Array:
-        values = predictions(model, self.X)
-        return check_predictions(values, len(self.y), self.n_outputs, "the model's prediction")
+MANY_TIMES = 100.0
+"""A ratio of residuals above which digits say nothing: the model knows these rows by heart."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +83,7 @@ class Chosen:
 
 def choose_residuals(
     model: Any,
-    rows: TrainingRows,
+    rows: FitRows,
     *,
     residuals: str,
     cv: Any,
@@ -140,7 +98,7 @@ def choose_residuals(
     Parameters
     ----------
     model : estimator, callable or None
-    rows : TrainingRows
+    rows : FitRows
     residuals, cv, combine, verbose : as in `RIORegressor`
     uses_model : bool
         Whether the GP looks at the model at all.
@@ -160,7 +118,7 @@ def choose_residuals(
 def _choose(chooser: _Chooser, residuals: str, *, uses_model: bool, in_parts: bool) -> Chosen:
     model, rows, cv = chooser.model, chooser.rows, chooser.cv
     if rows.y_pred is not None:
-        return chooser.of_given_predictions(warn=residuals == "auto" and uses_model)
+        return chooser.given(warn=residuals == "auto" and uses_model)
     if residuals == "cross-fit":
         return chooser.out_of_fold(_rows_of(model), "residuals='cross-fit' asks for them")
     if residuals == "in-sample":
@@ -173,22 +131,11 @@ def _choose(chooser: _Chooser, residuals: str, *, uses_model: bool, in_parts: bo
         return chooser.own("either", "the GP does not look at the model")
     if rows.held_out is False and can_be_refitted(model):
         return chooser.out_of_fold("seen", _said(rows.held_out))
-    if rows.held_out is False:
-        warn_seen_and_fixed()
     if rows.held_out is not None:
-        return chooser.own(_verdict_of(rows.held_out), _said(rows.held_out))
+        chosen = chooser.own(_verdict_of(rows.held_out), _said(rows.held_out))
+        warn_of_answer(rows.held_out, rows.y, chosen.y_pred)
+        return chosen
     return chooser.decide(in_parts=in_parts)
-
-
-def without_copies_of_seen_rows(held_out: Mask, features: Array, y: Array) -> Mask | bool:
-    """Held-out rows but for those that have a copy, of (nearly) equal features and outcome, among the rows that were
-    seen.
-    """
-    copy_of = measurement_of(features, y.reshape(len(y), -1))
-    is_seen = np.zeros(copy_of.max() + 1, dtype=bool)
-    is_seen[copy_of[~held_out]] = True
-    unseen = held_out & ~is_seen[copy_of]
-    return unseen if unseen.any() else False
 
 
 def _rows_of(model: Any) -> str:
@@ -208,7 +155,7 @@ def _said(held_out: Mask | bool) -> str:
 
 class _Chooser:
     def __init__(
-        self, model: Any, rows: TrainingRows, cv: Any, combine: str, rng: np.random.Generator, verbose: bool
+        self, model: Any, rows: FitRows, cv: Any, combine: str, rng: np.random.Generator, verbose: bool
     ) -> None:
         self.model, self.rows, self.cv, self.combine = model, rows, cv, combine
         self.rng, self.verbose = rng, verbose
@@ -236,12 +183,14 @@ class _Chooser:
                 )
         check_can_be_refitted(self.model)
 
-    def of_given_predictions(self, *, warn: bool) -> Chosen:
+    def given(self, *, warn: bool) -> Chosen:
         rows = self.rows
         check_fit_params_used(self.model, rows.fit_params)
         model = self._fitted()
         y_pred = check_predictions(rows.y_pred, len(rows.y), rows.n_outputs, "y_pred")
         if rows.held_out is not None:
+            if warn:
+                warn_of_answer(rows.held_out, rows.y, y_pred)
             choice = ResidualChoice("given", _verdict_of(rows.held_out), _said(rows.held_out))
             return Chosen(model, y_pred, choice)
         if warn:
@@ -274,22 +223,22 @@ class _Chooser:
         evidence = training_evidence(self.model, self.rows.X, self.rows.y)
         if evidence.verdict == "new":
             own = self.rows.predicted_by(self.model)
-            if not (hint := hint_of_seen_rows(self.rows.y, own)):
+            if not (hint := looks_seen(self.rows.y, own)):
                 return Chosen(self.model, own, ResidualChoice("in-sample", "new", evidence.reason))
-            evidence = replace(
-                evidence, verdict="mixed", reason=f"{evidence.reason}, but its residuals are small{hint}"
-            )
+            evidence = replace(evidence, verdict="mixed", reason=f"{evidence.reason}, but {hint}")
         # Folds of the user's own keep groups or times apart, which bootstrap samples do not.
         if evidence.out_of_bag is not None and not self._has_own_folds:
             choice = ResidualChoice("out-of-bag", "seen", evidence.reason)
-            return Chosen(self.model, evidence.out_of_bag, choice)
-        if evidence.verdict is not None:
-            return self._or_unknown(lambda: self.out_of_fold(evidence.verdict or "", evidence.reason))
+            return self._beside_own(Chosen(self.model, evidence.out_of_bag, choice))
+        if (verdict := evidence.verdict) is not None:
+            return self._or_unknown(
+                lambda: self._beside_own(self.out_of_fold(verdict, evidence.reason)), verdict, evidence.reason
+            )
         if self.rows.n_counted < FEWEST_TO_JUDGE:
             if self.rows.n_counted < FEWEST_ROWS:
                 return self._unknown(f"{self.rows.n_counted} rows are too few for folds")
             reason = f"{self.rows.n_counted} rows are too few to tell, and out-of-fold residuals are safe"
-            return self._or_unknown(lambda: self.out_of_fold("unknown", reason))
+            return self._or_unknown(lambda: self._beside_own(self.out_of_fold("unknown", reason)))
         return self._or_unknown(lambda: self._judged(evidence, in_parts=in_parts))
 
     def out_of_fold(self, verdict: str, reason: str) -> Chosen:
@@ -310,6 +259,23 @@ class _Chooser:
             fold[test] = number
         return replace(with_model, fold=fold)
 
+    def _beside_own(self, chosen: Chosen) -> Chosen:
+        """With the size of these residuals in units of the model's own, as the numbers behind what the model says."""
+        rows = self.rows
+        outcome = rows.y.reshape(chosen.y_pred.shape)
+        is_predicted = np.isfinite(chosen.y_pred).all(axis=1)
+        unseen, own = (
+            float(np.sqrt(np.mean((outcome - prediction)[is_predicted] ** 2)))
+            for prediction in (chosen.y_pred, rows.predicted_by(self.model))
+        )
+        ratio = unseen / max(own, 1e-6 * float(rows.y.std()), np.finfo(float).tiny)
+        times = f"{ratio:.2f} times" if ratio < MANY_TIMES else f"more than {MANY_TIMES:.0f} times"
+        choice = chosen.choice
+        if choice.rows == "unknown" and ratio > CLONES_WORSE:
+            warn_of_worse_clones(self.model, ratio)
+        reason = f"{choice.reason}; {choice.kind} residuals are {times} its own"
+        return replace(chosen, choice=replace(choice, reason=reason, evidence={"clones_worse": ratio}))
+
     def _judged(self, evidence: TrainingEvidence, *, in_parts: bool) -> Chosen:
         rows = self.rows
         (X,) = indexable(rows.X)
@@ -319,11 +285,12 @@ class _Chooser:
         n_fits = len(folds) + len(halves) + 1
         sizes = [len(train) for train, _ in folds + halves]
         self._tell([*sizes, len(rows.y)], " (none with held_out=True or a mask)")
-        clones = [
+        everything = np.arange(len(rows.y))
+        *clones, of_all = (
             clone_fitted_to(self.model, X, rows.y, rows.weight, train, rows.fit_params)
-            for train, _ in self._counted(folds + halves)
-        ]
-        full = rows.predicted_by(fitted_clone(self.model, X, rows.y, rows.weight, rows.fit_params))
+            for train, _ in self._counted([*folds, *halves, (everything, everything)])
+        )
+        full = rows.predicted_by(of_all)
         own, by_clone = rows.predicted_by(self.model), np.stack([rows.predicted_by(clone) for clone in clones], axis=2)
         # The training rows of a model are others than a sample of them, whatever the rows given are.
         evidence = replace(evidence, is_other=evidence.is_other and not in_parts)
@@ -369,14 +336,21 @@ class _Chooser:
         choice = replace(choice, n_fits=choice.n_fits + needs_fit(self.model))
         return Chosen(self._fitted(), prediction, choice)
 
-    def _or_unknown(self, attempt: Callable[[], Chosen]) -> Chosen:
-        """Out-of-fold predictions, if clones can be fitted at all: some need arguments that only their owner has."""
+    def _or_unknown(self, attempt: Callable[[], Chosen], verdict: str | None = None, reason: str = "") -> Chosen:
+        """Out-of-fold predictions, if clones can be fitted at all: some need arguments that only their owner has. The
+        verdict is that of the model itself, and why.
+        """
         try:
-            return attempt()
+            chosen: Chosen = attempt()
         except SeenRowsWarning:  # ours, where warnings are errors
             raise
         except Exception as error:
-            return self._unknown(f"clones of {name_of(self.model)} cannot be fitted ({type(error).__name__}: {error})")
+            failure = f"clones of {name_of(self.model)} cannot be fitted ({type(error).__name__}: {error})"
+            if verdict is None:
+                return self._unknown(failure)
+            chosen = self.own(verdict, f"{reason}, and {failure}")
+            warn_without_clones(verdict, reason, failure)
+        return chosen
 
     def _unknown(self, reason: str) -> Chosen:
         chosen = self.own("unknown", reason)

@@ -37,8 +37,13 @@ SAME = 1e-5
 """A clone fitted to all rows whose predictions differ by no more, in standard deviations of y, is the model itself."""
 
 NEW, ALL_SEEN = 0.35, 0.7
-"""Rows are new if the share of seen ones plus half its standard error is below the first; they were all seen if it is
-above the second, and that is not a matter of error, unless it is known that the training rows are others."""
+"""Rows are new if the share of seen ones plus half its standard error is below the first, or all of it where clones are
+clearly worse than the model; they were all seen if it is above the second, and that is not a matter of error, unless it
+is known that the training rows are others."""
+
+CLONES_WORSE = 1.5
+"""Out-of-fold residuals in units of the model's own above which clones are clearly worse than the model, which has more
+rows behind it, or has seen these. That such clones memorise nothing says nothing of the model."""
 
 ALLOWANCE = 0.1
 """Standard error of the share for a model that was trained on more rows than the clones."""
@@ -183,16 +188,17 @@ def judge(y: Array, own: Array, clones: Clones, *, is_other: bool = False, share
     both = mean_share([one for one in (share, by_clones) if one is not None])
     if not is_other and _rms(own - clones.full) <= SAME * unit:
         return Verdict("seen", memorised, worse, both)
-    rows = "mixed" if both is None else _rows_of_share(both)
+    is_far = worse > CLONES_WORSE
+    rows = "mixed" if both is None else _rows_of_share(both, margin=1.0 if is_far else 0.5)
     if rows == "seen" and is_other:
         rows = "mixed"
     if memorised < MATTERS and rows != "seen":
-        rows = "either"
+        return Verdict("mixed", memorised, worse, None) if is_far else Verdict("either", memorised, worse, both)
     return Verdict(rows, memorised, worse, both)
 
 
-def _rows_of_share(share: Share) -> str:
-    if share.value + 0.5 * share.error < NEW:
+def _rows_of_share(share: Share, *, margin: float) -> str:
+    if share.value + margin * share.error < NEW:
         return "new"
     return "seen" if share.value > ALL_SEEN and share.value - share.error > NEW else "mixed"
 

@@ -253,8 +253,13 @@ def _leaf_bounds(model: Any, X: Array) -> tuple[float, float, float] | None:
 
 
 def _of_normal_equations(model: Any, X: Array, y: Array) -> TrainingEvidence:
-    """Xᵀe = α w and a mean residual of zero hold for the training rows, and by chance for no others."""
+    """Xᵀe = α w and a mean residual of zero hold for the training rows, and by chance for no others.
+
+    Residuals that vanish, as those of fewer rows than coefficients do, solve nothing: all that is left is rounding.
+    """
     residual, centred = y - model.predict(X), X - X.mean(axis=0)
+    if np.abs(residual).max() < ROUNDING * float(np.std(y)):
+        return NO_EVIDENCE
     gradient = centred.T @ residual - getattr(model, "alpha", 0.0) * np.transpose(model.coef_)
     norms = np.sqrt((centred**2).sum(axis=0))[:, None] * np.sqrt((residual**2).sum(axis=0)) + np.finfo(float).tiny
     is_solved = np.abs(np.reshape(gradient, norms.shape) / norms).max() < ROUNDING

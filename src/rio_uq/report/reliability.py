@@ -28,6 +28,9 @@ FAR_TOO_NARROW = 2.0
 MEMORISED = 1.3
 """A model that errs so many times as much as on the rows of fit had an easier time there."""
 
+BY_HEART = 100.0
+"""A ratio of errors above which digits say nothing."""
+
 WIDEST = 0.25
 """With a wider binomial interval there is no saying whether coverage is right."""
 
@@ -115,9 +118,9 @@ class Reliability:
         That of the answer.
     error_ratio : float or None
         Root mean squared error of the model here, over that of the residuals that RIO was fitted to; None where these
-        are not known.
+        are not known; infinite where they are zero.
     is_cross_fit : bool
-        Whether those residuals are of rows that their models had not seen.
+        Whether those residuals are of rows that their models had not seen, or did not remember.
     """
 
     overall: Coverage
@@ -211,13 +214,19 @@ class Reliability:
     def _cause_and_remedy(self) -> str:
         """Why intervals are too narrow, as far as errors tell, and what to do; nothing where they are not."""
         if self.is_far_too_narrow or (-1 in self._off and 1 not in self._off):
-            if self.error_ratio is None or self.error_ratio < MEMORISED:
-                return " Calibrate the error bars on rows that were used for nothing else: rio.calibrate(X, y)."
-            times = f" The model's errors are {number(self.error_ratio, 2)} times as large here as on the rows of fit"
+            remedy = " Calibrate the error bars on rows that were used for nothing else: rio.calibrate(X, y)."
+            if self.error_ratio is None:
+                return remedy
+            if self.error_ratio < MEMORISED:
+                errs = f" The model errs about as much here as on the rows of fit ({self.error_ratio:.2f} times)"
+                return f"{errs}: it is the error bars that do not suit it.{remedy}"
+            cause = f" The model's errors are {number(self.error_ratio, 2)} times as large here as on the rows of fit"
+            if self.error_ratio > BY_HEART:
+                cause = " The model has next to no errors on the rows of fit"
             if self.is_cross_fit:
-                return f"{times}, where it had not seen them: these rows are of another kind. Fit on rows like these."
+                return f"{cause}, which it did not know by heart: these are of another kind. Fit on rows like these."
             return (
-                f"{times}, as those of a model are that has seen them in training. Give fit rows that are new to the "
+                f"{cause}: so it is with a model that has seen those in training. Give fit rows that are new to the "
                 "model, name those that are by held_out=, or use residuals='cross-fit'."
             )
         if self.verdict.startswith("Not for all rows"):
@@ -248,7 +257,7 @@ def measure_reliability(
     fitted_error : float, optional
         Root mean square of the residuals that RIO was fitted to.
     is_cross_fit : bool
-        Whether they are of rows that their models had not seen.
+        Whether they are of rows that their models had not seen, or did not remember.
     """
     shown = [level for level in SHOWN if rows.inside_of(level) is not None]
     levels = np.array(sorted({*shown, rows.level}))
@@ -264,7 +273,7 @@ def measure_reliability(
     intervals = normal_intervals(rows.y_pred, one_error_bar(rows.residual), rows.levels.tolist()).values()
     before = np.array([np.mean((low <= rows.outcome) & (rows.outcome <= high)) for low, high in intervals])
     error = float(np.sqrt(np.mean(rows.residual**2)))
-    ratio = error / fitted_error if fitted_error else None
+    ratio = None if fitted_error is None or error == 0.0 else error / fitted_error if fitted_error > 0.0 else np.inf
     return Reliability(
         _coverage("all rows", rows.inside, rows.levels), before, tuple(by), rows.level, ratio, is_cross_fit
     )

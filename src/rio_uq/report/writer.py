@@ -154,13 +154,16 @@ def _examine(
 
 def _has_unseen_residuals(rio: RIORegressor) -> bool:
     choice = rio.fitted_.residuals
-    return choice is not None and choice.kind in ("out-of-fold", "out-of-bag")
+    return choice is not None and choice.is_of_unseen_rows
 
 
 def _fitted_error(rio: RIORegressor, output: int) -> float | None:
-    """Root mean square of the residuals that the GP was fitted to, where the regressor keeps some of them."""
-    kept = rio.fitted_.kept
-    if kept.residual is None:
+    """Root mean square of the residuals that the GP was fitted to, where the regressor keeps some of them; not of those
+    of seen and unseen rows together, which a mask of held-out rows tells apart.
+    """
+    kept, choice = rio.fitted_.kept, rio.fitted_.residuals
+    is_of_both = choice is not None and choice.rows == "mixed" and choice.kind in ("in-sample", "given")
+    if kept.residual is None or is_of_both:
         return None
     return float(np.sqrt(np.average(kept.residual[:, output] ** 2, weights=kept.weight)))
 

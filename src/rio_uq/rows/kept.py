@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,9 +48,11 @@ class KeptRows:
         return len(self.weight) >= self.n_fitted
 
     def reused(self, features: Array, y_pred: Array, outcome: Array) -> float:
-        """The share of other rows that were fitted to, by estimate: features and outcomes are equal.
+        """The share of other rows that were fitted to, by estimate: features and outcomes are equal, and not by chance,
+        as those of the rows kept are among themselves.
 
-        Where there are no features, predictions stand for them; 0 where rows cannot be told apart.
+        Where there are no features, predictions stand for them; they are not compared otherwise, since those of fit may
+        be out-of-fold. 0 where rows cannot be told apart.
         """
         own, other = (
             row_keys(np.column_stack([by if by.shape[1] else prediction, truth]))
@@ -61,7 +64,8 @@ class KeptRows:
         if np.isnan(self.outcome).any() or len(set(own)) < DISTINCT * len(own):
             return 0.0
         n_equal = len(set(own) & set(other)) * self.n_fitted / len(own)
-        return min(n_equal / len(other), 1.0)
+        by_chance = 1.0 - list(Counter(own).values()).count(1) / len(own)
+        return max(min(n_equal / len(other), 1.0) - by_chance, 0.0) / (1.0 - by_chance)
 
     def drawn(self, n_rows: int, rng: np.random.Generator) -> tuple[Array, Array, Array, Array]:
         """Features, predictions, outcomes and weights of rows drawn without replacement, in their order."""
