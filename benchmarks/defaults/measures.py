@@ -44,6 +44,8 @@ class Row:
         Of the model on its own training rows; of CV+, the same by models that have not seen the row.
     kind, rows : str
         Residuals that RIO has taken, and what it believes of the rows: see `RIORegressor.residuals_`.
+    copies : int
+        Rows given to RIO that have a copy, of equal inputs and outcome, among the training rows of the model.
     seconds : float
         Of the processor, to the answer for all test rows: for RIO from the fitted model on, for peers from nothing.
     """
@@ -69,6 +71,7 @@ class Row:
     training_rmse: float | None
     kind: str | None
     rows: str | None
+    copies: int | None
     seconds: float
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.defaults import peers
 from benchmarks.defaults.measures import CASES, PEERS, QUANTILES, Row, of_quantiles, root_mean_square, row
@@ -62,8 +63,16 @@ def measure(name: str, X: Any, y: np.ndarray, case: str, run: int) -> dict[str, 
         "training_rmse": root_mean_square(own),
         "kind": rio.residuals_.kind,
         "rows": rio.residuals_.rows,
+        "copies": n_copies(X, y, trained, given),
         "seconds": seconds,
     }
+
+
+def n_copies(X: Any, y: np.ndarray, trained: np.ndarray, given: np.ndarray) -> int:
+    """Rows given that have a copy among those that the model was trained on."""
+    table = pd.DataFrame(X).assign(outcome=y)
+    first, second = table.iloc[given], table.iloc[trained].drop_duplicates()
+    return int((first.merge(second, how="left", indicator=True)["_merge"] == "both").sum())
 
 
 def applies(table: str, model: str) -> bool:

@@ -34,6 +34,7 @@ from rio_uq.gp.residual import ResidualGP
 from rio_uq.gp.settings import Settings
 from rio_uq.gp.without_model import ModelChoice, choose_model
 from rio_uq.models import base as base_model
+from rio_uq.models.cross_fitting import FEWEST_ROWS
 from rio_uq.models.fit_rows import FitRows, without_copies_of_seen_rows
 from rio_uq.models.residuals import choose_residuals
 from rio_uq.options import OptionError, Options, training_settings
@@ -163,6 +164,7 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         None if residuals.fold is None else residuals.fold[used],
         None if residuals.own is None else residuals.own[used],
         None if residuals.like_clones is None else residuals.like_clones[used],
+        is_corrected=not residuals.choice.is_of_clones_alone,
     )
     train = _Trainer(options, rng)
     if in_parts and options.scale == "auto":
@@ -170,9 +172,9 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     scale_choice = choose_scale(problem, options, train.quickly, rng)
     scales = OutcomeScales(scale_choice.scales)
     # Clones do not tell how well the model does that has other rows behind it as well.
-    may_choose = residuals.choice.kind != "out-of-fold" or residuals.choice.rows != "mixed"
+    may_choose = residuals.choice.kind != "out-of-fold" or residuals.choice.rows not in ("mixed", "unknown")
     gp, left_out, model_choice = _with_or_without_model(problem, scales, train, may_choose=may_choose)
-    if residuals.choice.kind == "in-sample" and residuals.choice.rows == "fitted here":
+    if len(used) < FEWEST_ROWS and residuals.choice.may_be_fitted_to_all_rows:
         # Residuals of a model that was fitted to two or three rows are those of a curve through these points; of one
         # row nothing is known but its size.
         on_their_scale = scales.forward(problem.targets)

@@ -195,6 +195,7 @@ def _guarded(plan: Plan, gp: _TrainedGP) -> Attempt:
             own_folds=plan.own_folds,
             of_model=of_model,
             is_heavy=is_heavy,
+            is_corrected=problem.is_corrected,
         )
     if is_heavy:
         shift = mean_beside_location(guarded.residual, counts)

@@ -88,6 +88,7 @@ def guarded_errors(
     own_folds: NDArray[np.intp] | None,
     of_model: tuple[Array, ...] | None = None,
     is_heavy: bool = False,
+    is_corrected: bool = True,
 ) -> Guarded:
     """Guard the corrections of a GP.
 
@@ -111,13 +112,17 @@ def guarded_errors(
         are residuals of clones.
     is_heavy : bool
         Whether noise has heavy tails, so that rows count by their precision.
+    is_corrected : bool
+        Whether any correction is made.
     """
     total = constant + targets
     expected = targets - left_out[0] if by_fold is None else by_fold.mean
     if is_heavy:
         weight = weight * precision_at_best_share(total, constant + expected, weight)
     correction: Array = np.ones(targets.shape[1])
-    if shrinks:
+    if not is_corrected:
+        correction = np.zeros(targets.shape[1])
+    elif shrinks:
         correction = supported_shares(total, constant + expected, weight, own_folds)
     if of_model is not None and by_fold is not None:
         means = [constant + mean for mean in by_fold.elsewhere]

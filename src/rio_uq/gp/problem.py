@@ -26,6 +26,8 @@ class Problem:
         Rows that the model was not trained on; None where that is unknown, or makes no difference.
     fold : (n,) array of int or None
         Folds that rows are to be left out by, where these keep groups or times apart; None for random ones.
+    is_corrected : bool
+        Whether predictions are corrected: not where residuals are those of clones that do not speak for the model.
     own, like_clones : (n, q) arrays or None
         Where ``y_pred`` is by clones of the model that will predict: predictions of the model itself, and what they
         would be if it erred as its clones do.
@@ -40,6 +42,7 @@ class Problem:
     fold: NDArray[np.intp] | None = None
     own: Array | None = None
     like_clones: Array | None = None
+    is_corrected: bool = True
 
     def __post_init__(self) -> None:
         if self.is_residual and not self.has_prediction_for_each_target:

@@ -41,6 +41,16 @@ class ResidualChoice:
         """Whether residuals are known to be those of rows that the model has not seen, or does not remember."""
         return self.kind in ("out-of-fold", "out-of-bag") or self.rows in ("new", "mixed", "either")
 
+    @property
+    def is_of_clones_alone(self) -> bool:
+        """Whether residuals are those of clones, and rows too few to tell what these have in common with the model."""
+        return self.kind == "out-of-fold" and self.rows == "unknown"
+
+    @property
+    def may_be_fitted_to_all_rows(self) -> bool:
+        """Whether residuals may be those of a model that was fitted to all of these rows."""
+        return self.kind in ("in-sample", "given") and self.rows in ("seen", "unknown", "fitted here")
+
     def __str__(self) -> str:
         """One sentence."""
         residuals = {

@@ -198,7 +198,7 @@ class TestStatistics:
 def made_up(table, dataset, run, method, **values):
     """A row of RIO, or of MAPIE where the table is one of theirs."""
     level = {f"coverage_{round(100 * level)}": level for level in LEVELS}
-    measured = {"score": 1.0, "rmse": 1.0, "training_rmse": 1.0, "seconds": 0.1}
+    measured = {"score": 1.0, "rmse": 1.0, "training_rmse": 1.0, "copies": 0, "seconds": 0.1}
     if table in CASES:
         kind = "in-sample" if table == "new" else "out-of-fold"
         measured |= {"crps": 1.0, "nlpd": 1.0, "model_rmse": 1.1, "kind": kind, "rows": table}
