@@ -12,10 +12,6 @@ clones: how far from the one to the other is the share of rows that the model ha
 share is for single clones on rows that they have not seen, plus an allowance for models of more rows than the clones.
 Sizes of residuals alone would not tell: a model that was trained on more rows has small residuals on new rows too.
 
-Where clones know the rows that they have seen by heart, so that residuals of other rows are fifty times as large, the
-sizes of residuals tell at once: the share is that of rows whose residual is a small part of what clones err by on
-unseen rows, less those that are small by chance. There is room for a model of more rows, whose memory is worse.
-
 The model may have told a share of its own (`rio_uq.models.overlap`); the two are independent, and their mean decides.
 """
 
@@ -47,10 +43,6 @@ rows behind it, or has seen these. That such clones memorise nothing says nothin
 
 ALLOWANCE = 0.1
 """Standard error of the share for a model that was trained on more rows than the clones."""
-
-BY_HEART, SMALL, SIZE_ALLOWANCE = 50.0, 0.1, 0.05
-"""Residuals of unseen rows in units of those of seen ones from which on sizes tell; the part of the median residual of
-unseen rows up to which one is small; and the standard error of the share for models of other numbers of rows."""
 
 
 @dataclass(frozen=True)
@@ -184,8 +176,7 @@ def judge(y: Array, own: Array, clones: Clones, *, is_other: bool = False, share
     inn = (clones.folds.sum(axis=1) - out) / (n_folds - 1)
     outside, inside, residual = (_rms(y - values) + tiny for values in (out, inn, own))
     memorised, worse = outside / inside, outside / residual
-    by_clones = sizes_share(y, own, clones) if memorised >= BY_HEART else clones_share(y, own, clones)
-    both = mean_share([one for one in (share, by_clones) if one is not None])
+    both = mean_share([one for one in (share, clones_share(y, own, clones)) if one is not None])
     if not is_other and _rms(own - clones.full) <= SAME * unit:
         return Verdict("seen", memorised, worse, both)
     is_far = worse > CLONES_WORSE
@@ -201,23 +192,6 @@ def _rows_of_share(share: Share, *, margin: float) -> str:
     if share.value + margin * share.error < NEW:
         return "new"
     return "seen" if share.value > ALL_SEEN and share.value - share.error > NEW else "mixed"
-
-
-def sizes_share(y: Array, own: Array, clones: Clones) -> Share | None:
-    """The share of rows that the model has seen, by the sizes of its residuals; None where those of seen rows are not
-    small.
-    """
-    n, n_folds = clones.folds.shape
-    sizes = np.abs(y[:, None] - clones.folds)
-    is_seen = clones.fold[:, None] != np.arange(n_folds)
-    small = SMALL * float(np.median(sizes[~is_seen]))
-    of_seen, of_unseen, of_model = (
-        float(np.mean(values <= small)) for values in (sizes[is_seen], sizes[~is_seen], np.abs(y - own))
-    )
-    if of_seen - of_unseen < 0.5:
-        return None
-    chance = np.sqrt(max(of_model * (1.0 - of_model), 1.0 / n) / n) / (of_seen - of_unseen)
-    return Share((of_model - of_unseen) / (of_seen - of_unseen), float(np.hypot(chance, SIZE_ALLOWANCE)))
 
 
 def clones_share(y: Array, own: Array, clones: Clones) -> Share | None:
