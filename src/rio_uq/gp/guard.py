@@ -5,9 +5,10 @@ With left-out residuals r_i and what the GP expects of them, m_i, predictions ar
     c = Σ w_i r_i m_i / Σ w_i m_i²        and its variance        s² = Σ (w_i m_i (r_i − c m_i))² / (Σ w_i m_i²)²
 
 of which c (1 − (ks/c)⁴) is kept, within 0 and 1: nothing where c is no larger than k of its standard errors, and nearly
-all where it is clearly larger. k is 2, and more where s is made of few rows (`rio_uq.gp.paired`): a few outliers that
-foretell each other are no evidence. Rows of a group err together: where folds keep groups apart, s² has the squares of
-the sums over folds, if these are more, and is made of no more than so many sums.
+all where it is clearly larger. k is 2, and more where few rows make c larger than the others would, as the squares of
+their parts in s² show (`rio_uq.gp.paired`): a few outliers that foretell each other are no evidence. Rows of a group
+err together: where folds keep groups apart, s² has the squares of the sums over folds, if these are more, and is made
+of no more than so many sums.
 
 Left-out rows are those of folds where inference trains GPs without them (`rio_uq.gp.folds`). These have fewer rows, and
 are a little worse than the GP of all rows for that alone. How much worse is seen at fixed hyperparameters: with e_i the
@@ -182,7 +183,7 @@ def supported_share(residual: Array, mean: Array, weight: Array, fold: NDArray[n
     error = residual - best * mean
     parts = weight * mean * error / information
     robust = float(np.sum(parts**2))
-    degrees = degrees_of_freedom(parts)
+    degrees = degrees_of_freedom(np.maximum(parts, 0.0))
     if fold is not None and (n_folds := len(np.unique(fold[counted]))) > 1:
         by_fold = float(np.sum(np.bincount(fold, weights=parts) ** 2))
         robust = max(robust, by_fold * n_folds / (n_folds - 1))
