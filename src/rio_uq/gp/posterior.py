@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -73,6 +73,9 @@ class Posterior:
     weights: Array
     variance_factors: tuple[Array, ...]
     statistics: Statistics | None = None
+
+    predicts_from_points: ClassVar[bool] = True
+    """Whether points, weights and variance factors are all that predictions need."""
 
     @cached_property
     def at(self) -> KernelAt:
