@@ -6,11 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rio_uq.gp.inference import exact, local, nearest, neighbours
+from rio_uq.gp.inference import INFERENCES, exact, local, nearest, neighbours
 from rio_uq.gp.inference.neighbours import Neighbours
 from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.observations import Observations
+from rio_uq.gp.optimize import Search
 from rio_uq.gp.posterior import covariance, predict, predict_mean, sample
+from rio_uq.gp.priors import weak_prior
+from rio_uq.gp.settings import Settings
+from rio_uq.gp.starts import Scales, bounds_of, rio_start
 from rio_uq.gp.trust import output_slope
 
 N = 60
@@ -232,3 +236,43 @@ def test_stacks_of_any_size_give_the_same(few, monkeypatch, rng):
     expected = predict(posterior, new)
     monkeypatch.setattr(local, "STACK", 1)
     np.testing.assert_array_equal(predict(posterior, new), expected)
+
+
+def of_gp(rng, n=400):
+    """Rows of a GP with known hyperparameters."""
+    rows = np.hstack([rng.uniform(-2.0, 2.0, size=(n, 2)), np.zeros((n, 1))])
+    kernel = io_kernel(2, 1, kind="input", input_family="matern52")
+    x = np.log([1.0, 0.8, 0.04])
+    matrix = kernel.matrix(x[:2], rows, rows) + 0.04 * np.eye(n)
+    return kernel, x, Observations(rows, np.linalg.cholesky(matrix) @ rng.normal(size=(n, 1)))
+
+
+@pytest.mark.parametrize("noise", [-1.0, 0.0, 1.0])
+def test_noise_is_corrected_at_full_density(noise, monkeypatch, rng):
+    monkeypatch.setattr(nearest, "SUBSET_ROWS", 100)
+    kernel, x, data = of_gp(rng)
+    corrected = nearest.NearestObjective(kernel, data, 20).at_full_density(x + np.array([0.0, 0.0, noise]))
+    np.testing.assert_array_equal(corrected[:2], x[:2])
+    assert abs(corrected[2] - x[2]) < 0.3
+
+
+def test_a_subset_that_is_all_rows_needs_no_correction(rng):
+    kernel, x, data = of_gp(rng, 60)
+    scales = Scales.of(data, 2, 0.0)
+    bounds, prior = bounds_of(kernel, 1, scales), weak_prior(kernel, 1, scales)
+    one, other = (
+        INFERENCES[name]
+        .objective(kernel, data, x, Settings(n_neighbors=20), rng, 1)
+        .maximize(rio_start(kernel, 1, scales), bounds, prior, Search(100, 1e-8, rng))
+        for name in ("exact", "nearest")
+    )
+    np.testing.assert_allclose(one.x, other.x, atol=1e-2)
+    assert not other.is_estimate
+
+
+def test_the_likelihood_of_more_rows_is_that_of_the_subset_times_their_number(few):
+    kernel, theta, log_noise, data = make(n=100)
+    posterior = nearest.posterior(kernel, theta, log_noise, data, 10)
+    subset = posterior.local.data.subset(np.arange(25))
+    expected, _ = exact.log_marginal_likelihood(kernel, theta, log_noise, subset)
+    assert posterior.log_likelihood() == pytest.approx(4.0 * expected)

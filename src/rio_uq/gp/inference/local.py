@@ -30,7 +30,7 @@ its border: one factorisation of a stack of matrices has all of the solves that 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -74,7 +74,7 @@ class Slopes(NamedTuple):
         """
         p, q = design.shape[1], targets.shape[1]
         mean, covariance = np.zeros((p, q)), np.zeros((q, p, p))
-        for output in range(q if p else 0):
+        for output in range(q):
             factor, _ = cholesky(stationary, diagonal=stationary.diagonal() + noise[output] / weight)
             half = solve_lower(factor, np.column_stack([design, targets[:, output]]))
             information, _ = cholesky(np.eye(p) + half[:, :p].T @ half[:, :p])
@@ -103,6 +103,7 @@ class Local:
     data : Observations
         The first of which are the subset.
     n_subset, n_neighbors : int
+    slopes : Slopes
     """
 
     kernel: Kernel
@@ -111,9 +112,26 @@ class Local:
     data: Observations
     n_subset: int
     n_neighbors: int
+    slopes: Slopes
+
+    @classmethod
+    def of(
+        cls,
+        kernel: Kernel,
+        theta: Array,
+        noise_variance: Array,
+        data: Observations,
+        n_subset: int,
+        n_neighbors: int,
+    ) -> Local:
+        """With the slopes of the subset."""
+        p = sum(term.stop - term.start for term in kernel.terms if term.is_linear)
+        unknown = Slopes(np.zeros((p, data.n_outputs)), np.zeros((data.n_outputs, p, p)))
+        local = cls(kernel, theta, noise_variance, data, n_subset, n_neighbors, unknown)
+        return local if not p else replace(local, slopes=local.slopes_of_subset())
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("neighbours", "slopes", "weight")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("neighbours", "weight")}
 
     @cached_property
     def neighbours(self) -> Neighbours:
@@ -125,16 +143,10 @@ class Local:
         weight = self.data.effective_weight
         return np.ones(len(self.data)) if weight is None else weight
 
-    @cached_property
-    def slopes(self) -> Slopes:
-        rows = self.data.rows[: self.n_subset]
-        stationary, design = self._stationary(), self.design(rows)
-        matrix: Array = np.zeros((len(rows), len(rows)))
-        if design.shape[1] and stationary:
-            part, theta = self.kernel.restricted(stationary, self.theta)
-            matrix = part.matrix(theta, rows, rows)
-        targets = self.data.targets[: self.n_subset]
-        return Slopes.of(matrix, design, targets, self.noise_variance, self.weight[: self.n_subset])
+    def slopes_of_subset(self) -> Slopes:
+        rows, targets = self.data.rows[: self.n_subset], self.data.targets[: self.n_subset]
+        matrix = self._between(rows, rows, self._stationary())
+        return Slopes.of(matrix, self.design(rows), targets, self.noise_variance, self.weight[: self.n_subset])
 
     @property
     def all_terms(self) -> Terms:
@@ -176,15 +188,21 @@ class Local:
         self._walk(len(rows), n_jobs, work)
         return mean, variance
 
-    def leave_one_out(self, numbers: Indices, n_jobs: int) -> tuple[Array, Array]:
-        """Residual and latent variance of some of its rows, (b, q) each, given others."""
+    def nearest_others(self, numbers: Indices) -> Indices:
+        """The rows nearest to some of its rows, without themselves."""
+        return self.neighbours.nearest_others(
+            numbers, self.data.rows[numbers], min(self.n_neighbors, len(self.data) - 1)
+        )
+
+    def leave_one_out(self, numbers: Indices, n_jobs: int, nearest: Indices | None = None) -> tuple[Array, Array]:
+        """Residual and latent variance of some of its rows, (b, q) each, given the nearest others."""
         residual, variance = np.empty((2, len(numbers), self.data.n_outputs))
-        k = min(self.n_neighbors, len(self.data) - 1)
 
         def work(block: slice) -> None:
             own = numbers[block]
             rows = self.data.rows[own]
-            solved = self._solve(rows, self.neighbours.nearest_others(own, rows, k), self.all_terms)
+            others = self.nearest_others(own) if nearest is None else nearest[block]
+            solved = self._solve(rows, others, self.all_terms)
             of_slopes, given_slopes = self._of_slopes(solved.u), np.maximum(solved.variance, 0.0)
             share = of_slopes / (given_slopes + self.noise_variance / self.weight[own, None])
             left = np.where((own < self.n_subset)[:, None], np.maximum(1.0 - share, np.finfo(float).eps), 1.0)
@@ -197,9 +215,7 @@ class Local:
 
     def covariance(self, rows: Array, terms: Terms) -> Array:
         """Covariance of the sum of some terms between rows, (q, n, n)."""
-        search, k = self.neighbours, min(self.n_neighbors, len(self.data))
-        starts = range(0, len(rows), search.block_rows)
-        nearest = np.vstack([search.nearest(rows[start : start + search.block_rows], k) for start in starts])
+        nearest = self.neighbours.nearest(rows, min(self.n_neighbors, len(self.data)))
         asked, all_stationary = self._stationary(terms), self._stationary()
         used, place = np.unique(nearest, return_inverse=True)
         w = np.zeros((self.data.n_outputs, len(rows), len(used)))
@@ -237,13 +253,13 @@ class Local:
         return np.asarray(np.einsum("qbi,qij,qbj->bq", u, self.slopes.covariance, u))
 
     def _walk(self, n_rows: int, n_jobs: int, work: Callable[[slice], None]) -> None:
-        _ = self.slopes, self.neighbours  # once, not on each thread
+        block_rows = self.neighbours.block_rows
 
         def of_span(span: int, blocks: list[Block]) -> None:
             for _, block in blocks:
                 work(block)
 
-        walk(n_rows, self.neighbours.block_rows, n_jobs, of_span)
+        walk(n_rows, block_rows, n_jobs, of_span)
 
     def _solve(self, rows: Array, nearest: Indices, terms: Terms, *, with_slopes: bool = True) -> _Solved:
         """Given β and the nearest rows (b, k) of rows (b, D)."""

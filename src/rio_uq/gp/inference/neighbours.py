@@ -96,15 +96,20 @@ class Neighbours:
         wanted = rows[:, self.columns] * self.scale
         if k == len(self.scaled):
             return np.tile(np.arange(k), (len(rows), 1))
-        if len(self.columns) <= TREE_COLUMNS:
+        if len(self.columns) <= TREE_COLUMNS or not len(rows):
             _, found = self._tree.query(wanted, np.arange(1, k + 1))
             return np.asarray(found, dtype=np.intp)
+        starts = range(0, len(wanted), self.block_rows)
+        return np.vstack([self._by_product(wanted[start : start + self.block_rows], k) for start in starts])
+
+    def _by_product(self, wanted: Array, k: int) -> Indices:
+        """Of a block of scaled rows (b, c)."""
         squares = np.einsum("ij,ij->i", wanted, wanted)
         distances = np.matmul(wanted, -2.0 * self.scaled.T)
         distances += self._norms
         farthest = np.partition(distances, k - 1, axis=1)[:, k - 1]
         farthest += ROUNDING * (squares + float(self._norms.max()))
-        found = np.empty((len(rows), k), dtype=np.intp)
+        found = np.empty((len(wanted), k), dtype=np.intp)
         for number, (row, limit) in enumerate(zip(distances, farthest, strict=True)):
             candidates = np.flatnonzero(row <= limit)
             apart = ((self.scaled[candidates] - wanted[number]) ** 2).sum(axis=1)
