@@ -26,7 +26,7 @@ from rio_uq.fitted import Fitted, model_predictions
 from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.gp.copies import are_counts_of_copies, unit_of_all_rows
 from rio_uq.gp.fit import KernelChoice, TrainedGP, fit_residual_gp
-from rio_uq.gp.inference import inference_for
+from rio_uq.gp.inference import INFERENCES, inference_for
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.problem import Problem
@@ -351,8 +351,8 @@ def _check_can_be_read_in_parts(options: Options) -> None:
             f"{many}, and the model is to be fitted to all of them: fit it before, on as many rows as it takes, "
             "and give RIORegressor the fitted model and rows that it has not seen; or give y_pred and no model"
         )
-    if options.inference == "exact":
-        raise ValueError(f"{many}, and inference='exact' keeps all of them: use inference='sparse'")
+    if options.inference in INFERENCES and INFERENCES[options.inference].keeps_rows:
+        raise ValueError(f"{many}, and inference={options.inference!r} keeps all of them: use inference='sparse'")
 
 
 class _Checks(NamedTuple):

@@ -64,6 +64,9 @@ class Training(BaseEstimator):
         How inducing points are chosen, or the points themselves as rows of standardised features and predictions.
     optimize_inducing : bool
         Whether they move with the hyperparameters.
+    n_neighbors : int
+        Training rows that each row is predicted from in ``inference="nearest"``, the nearest ones. Time grows with its
+        third power.
     time_budget : float or None
         Seconds for training once a start is found, for ``n_inducing="auto"``: no more points are chosen than one thread
         of an ordinary processor has the time for. It is an estimate, made without a clock, so that the same data give
@@ -97,6 +100,7 @@ class Training(BaseEstimator):
         prior: str = "weak",
         inducing: Any = "greedy",
         optimize_inducing: bool = False,
+        n_neighbors: int = 100,
         time_budget: float | None = None,
         standardize_output: bool = True,
         sample_rows: int = 20_000,
@@ -109,6 +113,7 @@ class Training(BaseEstimator):
         self.prior = prior
         self.inducing = inducing
         self.optimize_inducing = optimize_inducing
+        self.n_neighbors = n_neighbors
         self.time_budget = time_budget
         self.standardize_output = standardize_output
         self.sample_rows = sample_rows
@@ -283,6 +288,7 @@ def _check_training(training: Training) -> None:
     if isinstance(training.inducing, str):
         check_choice(training.inducing, "inducing", METHODS)
     check_count(training.sample_rows, "sample_rows", at_least=100)
+    check_count(training.n_neighbors, "n_neighbors", at_least=1)
     check_count(training.n_restarts, "n_restarts", at_least=0)
     for name in ("optimize_inducing", "standardize_output", "low_memory", "guard"):
         check_flag(getattr(training, name), name)
@@ -322,6 +328,7 @@ def training_settings(options: Options, n_features: int, n_predictions: int) -> 
     return Settings(
         inference=options.inference,
         n_inducing=None if isinstance(options.n_inducing, str) else options.n_inducing,
+        n_neighbors=training.n_neighbors,
         time_budget=training.time_budget,
         inducing=inducing,
         optimize_inducing=training.optimize_inducing,

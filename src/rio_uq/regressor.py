@@ -90,9 +90,11 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         The model that predicts after cross-fitting: the mean of the models of the folds, or one model on all rows (a
         fitted one as it is, an unfitted one fitted to them). "auto" is the model itself if it was fitted, and if not
         the mean, unless folds differ in size as those of a time series do.
-    inference : {"auto", "exact", "sparse", "svgp"}
+    inference : {"auto", "exact", "sparse", "svgp", "nearest"}
         "auto" is exact up to 2,000 rows and sparse above. "svgp" learns from batches of rows, as in the paper, and
-        comes close to the optimum that "sparse" finds, which is usually there sooner.
+        comes close to the optimum that "sparse" finds, which is usually there sooner. "nearest" learns hyperparameters
+        from 2,000 rows and predicts each row from the training rows nearest to it (`Training.n_neighbors`): it sees
+        what is rough in many rows.
     n_inducing : int or "auto"
         Number of inducing points of sparse inference. "auto" adds points while the bound says that they pay, up to
         1,000: few where the residual is smooth, many where it is rough. Exact inference has none, and ignores it.
@@ -165,9 +167,11 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         Variance of what cannot be predicted, in the units of y²; that of a typical row (the geometric mean over the
         rows given to `fit`) where it depends on the row.
     bound_ : float
-        Log marginal likelihood, or its lower bound in sparse inference.
+        Log marginal likelihood, or its lower bound in sparse inference; in "nearest" that of the rows that
+        hyperparameters come from, times how many more there are.
     n_inducing_ : int
-        Number of inducing points; of training rows in exact inference.
+        Number of inducing points; of training rows in exact inference, and of those that hyperparameters come from in
+        "nearest".
     n_iter_ : int
         Iterations of the optimiser on all rows.
     converged_ : bool

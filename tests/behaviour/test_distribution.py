@@ -164,7 +164,7 @@ def test_further_rows_leave_the_shape_as_it_is(new):
     assert rio.partial_fit(new[0][:50], new[1][:50]).shape_ is before
 
 
-@pytest.mark.parametrize("inference", ["exact", "sparse", "svgp"])
+@pytest.mark.parametrize("inference", ["exact", "sparse", "svgp", "nearest"])
 def test_every_inference_finds_heavy_tails(inference, new):
     rio = fit("student", inference=inference, n_inducing=20)
     assert rio.shape_.scores[0].kind == "student"

@@ -50,7 +50,7 @@ def test_it_is_what_the_gp_of_the_other_rows_predicts(rng, inference):
     np.testing.assert_allclose(rio.loo_.z, (y - rio.loo_.mean) / rio.loo_.std)
 
 
-@pytest.mark.parametrize("inference", ["exact", "sparse", "svgp"])
+@pytest.mark.parametrize("inference", ["exact", "sparse", "svgp", "nearest"])
 @pytest.mark.parametrize("q", [None, 2])
 def test_it_has_the_shape_and_the_order_of_y(rng, inference, q):
     X, y = data(rng, n=40, q=q)

@@ -320,6 +320,7 @@ def test_memory_maps_work_with_models_that_are_not_fitted(frame, tmp_path):
         ({"y_pred": None}, {"estimator": Ridge()}, "fit it before"),
         ({"y_pred": None}, {"estimator": Model(), "residuals": "cross-fit"}, "fit it before"),
         ({}, {"inference": "exact"}, "use inference='sparse'"),
+        ({}, {"inference": "nearest"}, "inference='nearest' keeps all of them: use inference='sparse'"),
         ({}, {"training": {"sample_rows": 10}}, "sample_rows has to be a whole number of at least 100"),
     ],
 )

@@ -463,6 +463,8 @@ def test_what_is_not_supported_is_said():
     rio.calibrate(X, y, y_pred=y_pred, groups=np.arange(25) % 2)
     with pytest.raises(ValueError, match="calibrated by group"):
         export(rio)
+    with pytest.raises(ValueError, match="cannot search for these: fit with inference='sparse'"):
+        export(fitted(X, y, y_pred, inference="nearest"))
 
 
 def test_missing_package_is_named(monkeypatch):

@@ -68,6 +68,7 @@ def assert_same(rio, other, X, **given):
     [
         {},
         {"inference": "sparse", "n_inducing": 15},
+        {"inference": "nearest", "training": {"n_neighbors": 20}},
         {"inference": "sparse", "training": {"inducing": np.eye(4)[:2]}},
         {"kernel": "output", "training": {"standardize_output": False}},
         {"kernel": "input", "ard": False, "features": [2, 0]},
@@ -82,7 +83,7 @@ def test_loaded_regressor_says_the_same(options, data, path):
     assert_same(rio, rio_uq.load(path, estimator=linear), X + 0.01)
 
 
-@pytest.mark.parametrize("inference", ["exact", "sparse", "svgp"])
+@pytest.mark.parametrize("inference", ["exact", "sparse", "svgp", "nearest"])
 def test_a_loaded_regressor_learns_on(inference, data, path):
     X, y = data
     rio = regressor(inference=inference, n_inducing=10, max_iter=200, tol=0.1).fit(X[:40], y[:40])
@@ -131,7 +132,7 @@ def test_varying_noise_and_several_outputs(rng, path):
     assert_same(rio, rio_uq.load(path), X[:20], y_pred=np.zeros((20, 2)))
 
 
-@pytest.mark.parametrize(("inference", "n_outputs"), [("exact", 1), ("sparse", 2)])
+@pytest.mark.parametrize(("inference", "n_outputs"), [("exact", 1), ("sparse", 2), ("nearest", 2)])
 def test_a_student_likelihood_weighs_further_rows_as_before(inference, n_outputs, rng, path):
     X = rng.uniform(size=(90, 1))
     y = np.where(X > 0.5, 1.0, 0.01) * rng.standard_t(2, size=(90, n_outputs))

@@ -172,7 +172,7 @@ def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision
         def retrain(data: Observations, x: Array) -> Trained:
             return train(kernel, data, [x], bounds, further, rng, prior)
 
-        trained, data, degrees = train_student(trained, data, retrain, inference_for(settings, len(rows)))
+        trained, data, degrees = train_student(trained, data, retrain)
     return _TrainedGP(targets, data, trained, bounds, prior, trained.posterior.leave_one_out(data), degrees)
 
 
@@ -214,7 +214,7 @@ def _fold_predictions(plan: Plan, gp: _TrainedGP) -> tuple[FoldPredictions | Non
     if not inference.trains_folds:
         if plan.own_folds is None:
             return None, None
-        return predict_groups(inference, gp.trained.posterior, gp.data, plan.own_folds), None
+        return predict_groups(gp.trained.posterior, gp.data, plan.own_folds), None
     search = FoldSearch(gp.trained.start, gp.trained.optimum, gp.bounds, gp.prior, plan.settings.max_iter)
     fold = random_folds(len(rows)) if plan.own_folds is None else plan.own_folds
     others = _other_predictions(problem)

@@ -114,4 +114,4 @@ def has_slope(posterior: Posterior) -> bool:
 def _linear_terms(posterior: Posterior) -> list[tuple[Term, Array]]:
     kernel = posterior.kernel
     parts = zip(kernel.terms, kernel.split(posterior.theta), strict=True)
-    return [(term, theta) for term, theta in parts if term.part == "output" and term.family == "linear"]
+    return [(term, theta) for term, theta in parts if term.part == "output" and term.is_linear]

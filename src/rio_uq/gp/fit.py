@@ -140,7 +140,6 @@ def fit_residual_gp(
             attempt = robust_attempt(plan, attempt, tails, rounding, is_asked_for=is_asked_for)
     targets, data, trained, posterior = attempt.targets, attempt.data, attempt.trained, attempt.posterior
     left_out, guarded, constant = attempt.left_out, attempt.guarded, attempt.constant
-    theta, log_noise, inducing_points = posterior.theta, np.log(posterior.likelihood_noise), posterior.points
     kind = noise
     if own_folds is not None and not holds_between_folds(noise, posterior, data, guarded.errors, d, own_folds, rng):
         kind = "constant"
@@ -180,7 +179,7 @@ def fit_residual_gp(
     response = noise_model.response(rows, data.targets, posterior)
     if response.precision is not None or not np.array_equal(response.targets, data.targets):
         weighed = replace(data, targets=response.targets, precision=response.precision)
-        of_response = inference.posterior(kernel, theta, log_noise, inducing_points, weighed)
+        of_response = posterior.of_rows(weighed)
         gp = gp.with_posterior(replace(of_response, noise_variance=posterior.noise_variance))
     residual, latent = shrunk(*left_out, guarded.correction, constant + data.targets)
     residual = residual - shift

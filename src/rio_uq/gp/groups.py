@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from rio_uq._base.array import Array
 from rio_uq.gp import posterior as gp_posterior
 from rio_uq.gp.folds import MORE_FOLDS, N_FOLDS, FoldPredictions
-from rio_uq.gp.inference.contract import Inference
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import Posterior
 
@@ -46,18 +45,15 @@ def group_folds(groups: Sequence[Hashable], n_folds: int | None = None) -> NDArr
     return np.array([fold[label] for label in groups], dtype=np.intp)
 
 
-def predict_groups(
-    inference: Inference, posterior: Posterior, data: Observations, fold: NDArray[np.intp]
-) -> FoldPredictions:
+def predict_groups(posterior: Posterior, data: Observations, fold: NDArray[np.intp]) -> FoldPredictions:
     """Predict each fold from the others, at the hyperparameters and inducing points that all rows have led to."""
-    theta, log_noise = posterior.theta, np.log(posterior.noise_variance)
     mean, latent = np.empty((2, len(data), data.n_outputs))
     for number in np.unique(fold):
         inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         rows = data.subset(inside)
         offset: Array = np.average(rows.targets, axis=0, weights=rows.effective_weight)
         centred = replace(rows, targets=rows.targets - offset)
-        without = inference.posterior(posterior.kernel, theta, log_noise, posterior.points, centred)
+        without = posterior.of_rows(centred)
         expected, latent[outside] = gp_posterior.predict(without, data.rows[outside], n_jobs=data.n_jobs)
         mean[outside] = offset + expected
     return FoldPredictions(mean, latent, mean)

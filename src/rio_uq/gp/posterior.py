@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -74,6 +74,9 @@ class Posterior:
     variance_factors: tuple[Array, ...]
     statistics: Statistics | None = None
 
+    predicts_from_points: ClassVar[bool] = True
+    """Whether points, weights and variance factors are all that predictions need."""
+
     @cached_property
     def at(self) -> KernelAt:
         """The kernel at the points: made once, since a single row costs less than this."""
@@ -92,6 +95,45 @@ class Posterior:
         product = lower_product if self.is_triangular else np.matmul
         return (product(factor, cross) for factor in self.variance_factors)
 
+    def moments(self, rows: Array, n_jobs: int, *, with_variance: bool) -> tuple[Array, Array]:
+        """Mean and, if asked for, variance of the latent residual at each row, (n, q) each."""
+        mean = np.empty((len(rows), self.n_outputs))
+        variance = np.empty_like(mean) if with_variance else mean
+        kernel, at = self.kernel, self.at
+
+        def work(span: int, blocks: list[Block]) -> list[tuple[float, float]]:
+            """Fill in the blocks; lowest variance and largest prior variance of those negative beyond rounding."""
+            negative = []
+            for _, block in blocks:
+                part = np.asarray(rows[block], dtype=float)
+                cross = at.matrix(kernel.designs(part))
+                mean[block] = cross.T @ self.weights
+                if with_variance:
+                    prior = kernel.diagonal(self.theta, part)
+                    explained = np.stack([_squared_norms(columns) for columns in self.reduced(cross)], axis=1)
+                    unexplained = prior[:, None] - explained
+                    variance[block] = np.maximum(unexplained, 0.0)
+                    lowest, largest = float(unexplained.min(initial=0.0)), float(prior.max(initial=0.0))
+                    if lowest < -1e-6 * largest:
+                        negative.append((lowest, largest))
+            return negative
+
+        spans = walk(len(rows), block_rows_for(len(self.points)), n_jobs, work)
+        negative = [pair for span in spans for pair in span]
+        if negative:
+            lowest, largest = min(negative)
+            warn_user(
+                f"a predicted variance was {lowest:.1e} (prior {largest:.1e}) and was set to zero: the kernel matrix "
+                "is badly conditioned; remove duplicate rows or use fewer inducing points",
+                RuntimeWarning,
+            )
+        return mean, variance
+
+    def covariance(self, rows: Array) -> Array:
+        """Covariance of the latent residual between rows, shape (q, n, n)."""
+        cross = self.kernel.matrix(self.theta, self.points, rows)
+        return condition(self, self.kernel.matrix(self.theta, rows, rows), cross)
+
     @property
     def n_outputs(self) -> int:
         return int(self.weights.shape[1])
@@ -100,6 +142,11 @@ class Posterior:
         """The posterior of the sum of some of the kernel's terms alone."""
         kernel, theta = self.kernel.restricted(indices, self.theta)
         return replace(self, kernel=kernel, theta=theta, statistics=None)
+
+    def of_rows(self, data: Observations) -> Posterior:
+        """The posterior of other rows alone, at the same hyperparameters and inducing points."""
+        with single_blas_thread:
+            return self._statistics.of_rows(self, data)
 
     def with_rows(self, data: Observations) -> Posterior:
         """The posterior of its rows and of further ones.
@@ -153,7 +200,7 @@ class Posterior:
 
 def predict_mean(posterior: Posterior, rows: Array, *, n_jobs: int = 1) -> Array:
     """Posterior mean of the latent residual at each row, shape (n, q)."""
-    return _predict(posterior, rows, n_jobs, with_variance=False)[0]
+    return posterior.moments(rows, n_jobs, with_variance=False)[0]
 
 
 def predict(posterior: Posterior, rows: Array, *, n_jobs: int = 1) -> tuple[Array, Array]:
@@ -161,41 +208,7 @@ def predict(posterior: Posterior, rows: Array, *, n_jobs: int = 1) -> tuple[Arra
 
     Rows are worked off in blocks: memory does not grow with n beyond the two results.
     """
-    return _predict(posterior, rows, n_jobs, with_variance=True)
-
-
-def _predict(posterior: Posterior, rows: Array, n_jobs: int, *, with_variance: bool) -> tuple[Array, Array]:
-    mean = np.empty((len(rows), posterior.n_outputs))
-    variance = np.empty_like(mean) if with_variance else mean
-    kernel, at = posterior.kernel, posterior.at
-
-    def work(span: int, blocks: list[Block]) -> list[tuple[float, float]]:
-        """Fill in the blocks; lowest variance and largest prior variance of those that are negative beyond rounding."""
-        negative = []
-        for _, block in blocks:
-            part = np.asarray(rows[block], dtype=float)
-            cross = at.matrix(kernel.designs(part))
-            mean[block] = cross.T @ posterior.weights
-            if with_variance:
-                prior = kernel.diagonal(posterior.theta, part)
-                explained = np.stack([_squared_norms(columns) for columns in posterior.reduced(cross)], axis=1)
-                unexplained = prior[:, None] - explained
-                variance[block] = np.maximum(unexplained, 0.0)
-                lowest, largest = float(unexplained.min(initial=0.0)), float(prior.max(initial=0.0))
-                if lowest < -1e-6 * largest:
-                    negative.append((lowest, largest))
-        return negative
-
-    spans = walk(len(rows), block_rows_for(len(posterior.points)), n_jobs, work)
-    negative = [pair for span in spans for pair in span]
-    if negative:
-        lowest, largest = min(negative)
-        warn_user(
-            f"a predicted variance was {lowest:.1e} (prior {largest:.1e}) and was set to zero: the kernel matrix "
-            "is badly conditioned; remove duplicate rows or use fewer inducing points",
-            RuntimeWarning,
-        )
-    return mean, variance
+    return posterior.moments(rows, n_jobs, with_variance=True)
 
 
 def _squared_norms(columns: Array) -> Array:
@@ -204,9 +217,7 @@ def _squared_norms(columns: Array) -> Array:
 
 def covariance(posterior: Posterior, rows: Array) -> Array:
     """Posterior covariance of the latent residual between rows, shape (q, n, n)."""
-    cross = posterior.kernel.matrix(posterior.theta, posterior.points, rows)
-    prior = posterior.kernel.matrix(posterior.theta, rows, rows)
-    return condition(posterior, prior, cross)
+    return posterior.covariance(rows)
 
 
 def condition(posterior: Posterior, prior: Array, cross: Array) -> Array:

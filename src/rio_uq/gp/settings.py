@@ -14,11 +14,13 @@ class Settings:
 
     Attributes
     ----------
-    inference : {"auto", "exact", "sparse", "svgp"}
+    inference : {"auto", "exact", "sparse", "svgp", "nearest"}
     n_inducing : int or None
         None for as many as are worth their cost.
     time_budget : float or None
         Seconds that a fit should take at most, by estimate, where the number of points is free.
+    n_neighbors : int
+        Training rows that predict each row in "nearest".
     inducing : {"greedy", "kmeans", "random", "first"} or (m, D) array
     optimize_inducing : bool
         Whether inducing points move with the hyperparameters.
@@ -34,6 +36,7 @@ class Settings:
     inference: str = "auto"
     n_inducing: int | None = 300
     time_budget: float | None = None
+    n_neighbors: int = 100
     inducing: str | Array = "greedy"
     optimize_inducing: bool = False
     max_iter: int = 200

@@ -123,6 +123,7 @@ class _Trainer:
         bound on all rows decides.
         """
         inference = inference_for(self.settings, len(self.data))
+        n_rows = inference.exploring_rows(n_rows)
         if not inference.needs_exploring(self.settings):
             return self._explore(starts, n_rows)
         starts = [*starts, *shorter_starts(self.kernel, starts[0])]

@@ -81,6 +81,11 @@ def export(
             "error bars were calibrated by group, which the ONNX graph has no input for: calibrate without groups, or "
             "export a regressor for each group"
         )
+    if not rio.fitted_.gp.posterior.predicts_from_points:
+        raise ValueError(
+            "inference='nearest' predicts each row from the training rows nearest to it, and an ONNX graph cannot "
+            "search for these: fit with inference='sparse', or 'exact' up to some thousand rows, and export that"
+        )
     model = _Export(rio, require("onnx", "onnx", "rio_uq.onnx.export"), dtype, base).build(chosen)
     if path is not None:
         with written_in_one_step(path) as file:

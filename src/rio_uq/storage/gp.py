@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from rio_uq._base.array import Array
 from rio_uq.gp.copies import WeightUnit
 from rio_uq.gp.edges import Edges
+from rio_uq.gp.inference import nearest
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.inference.contract import Statistics
 from rio_uq.gp.inference.exact import ExactStatistics
+from rio_uq.gp.inference.nearest import NearestStatistics
 from rio_uq.gp.inference.sparse import SparseStatistics
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.kernels.terms import FAMILIES, Term
@@ -29,6 +31,7 @@ from rio_uq.gp.noise.growth import Growth
 from rio_uq.gp.noise.several import Several
 from rio_uq.gp.noise.student import Student
 from rio_uq.gp.noise.varying import Varying
+from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.residual import ResidualGP
 from rio_uq.gp.scaling import Scaling
@@ -78,10 +81,7 @@ def read_gp(
     scalings = {name: _read_scaling(name, size, limits, arrays) for name, size in sizes.items()}
     limits.finish()
     n_columns = n_features + n_predictions
-    posterior = _read_posterior("gp/posterior", fields.child("posterior"), arrays, n_columns, n_outputs)
-    statistics = fields.optional_child("evidence")
-    if statistics is not None:
-        posterior = replace(posterior, statistics=_read_statistics(statistics, arrays, *posterior.weights.shape))
+    posterior = _read_gp_posterior(fields, arrays, n_columns, n_outputs)
     noise = _read_noise(fields.optional_child("field"), arrays, n_columns, n_outputs)
     correction, constant = _read_correction(arrays, scalings["targets"])
     gp = ResidualGP(
@@ -219,19 +219,38 @@ def _read_varying(fields: Fields, arrays: Arrays, n_columns: int, prefix: str = 
 
 def _write_posterior(prefix: str, posterior: Posterior, put: Put) -> dict[str, Any]:
     """A lower triangular R, as that of the exact GP, is stored without its zeros, line by line."""
+    terms = [asdict(term) for term in posterior.kernel.terms]
+    if not posterior.predicts_from_points:
+        for name in ("theta", "noise_variance"):
+            put(f"{prefix}/{name}", getattr(posterior, name))
+        return {"terms": terms}
     for name in ("theta", "noise_variance", "points", "weights"):
         put(f"{prefix}/{name}", getattr(posterior, name))
     factors = np.stack(posterior.variance_factors)
     is_lower = factors.shape[1] == factors.shape[2] and not np.triu(factors, 1).any()
     put(f"{prefix}/reducers", factors[:, *np.tril_indices(factors.shape[1])] if is_lower else factors)
     return {
-        "terms": [asdict(term) for term in posterior.kernel.terms],
+        "terms": terms,
         "reducers": "lower" if is_lower else "full",
         "order": "C" if posterior.variance_factors[0].flags.c_contiguous else "F",
     }
 
 
-def _read_posterior(prefix: str, fields: Fields, arrays: Arrays, n_columns: int, n_outputs: int) -> Posterior:
+def _read_gp_posterior(fields: Fields, arrays: Arrays, n_columns: int, n_outputs: int) -> Posterior:
+    """With the sufficient statistics of its rows, if the file has them."""
+    of_posterior, statistics = fields.child("posterior"), fields.optional_child("evidence")
+    if statistics is not None and statistics.left.get("kind") == "nearest":
+        return _read_nearest(of_posterior, statistics, arrays, n_columns, n_outputs)
+    posterior = _read_posterior("gp/posterior", of_posterior, arrays, n_columns, n_outputs)
+    if statistics is None:
+        return posterior
+    return replace(posterior, statistics=_read_statistics(statistics, arrays, *posterior.weights.shape))
+
+
+def _read_hyperparameters(
+    prefix: str, fields: Fields, arrays: Arrays, n_columns: int, n_outputs: int
+) -> tuple[Kernel, Array, Array]:
+    """Kernel, its log-parameters, and noise variances."""
     terms = [_read_term(term, n_columns) for term in fields.children("terms")]
     if not terms:
         fields.fail("has to name at least one term", "terms")
@@ -242,6 +261,35 @@ def _read_posterior(prefix: str, fields: Fields, arrays: Arrays, n_columns: int,
     noise_variance = arrays.floats(f"{prefix}/noise_variance", n_outputs)
     if not (noise_variance >= 0.0).all():
         arrays.fail(f"{prefix}/noise_variance", "variances have to be zero or more")
+    return kernel, theta, noise_variance
+
+
+def _read_nearest(
+    of_posterior: Fields, statistics: Fields, arrays: Arrays, n_columns: int, n_outputs: int
+) -> Posterior:
+    """Made anew from its rows, which are all that a file holds of it."""
+    kernel, theta, noise_variance = _read_hyperparameters("gp/posterior", of_posterior, arrays, n_columns, n_outputs)
+    of_posterior.finish()
+    statistics.text("kind", ("nearest",))
+    n_neighbors = statistics.count("n_neighbors", 1)
+    statistics.finish()
+    rows = arrays.floats("gp/evidence/rows", None, n_columns)
+    if not len(rows):
+        arrays.fail("gp/evidence/rows", "has to have one row at least")
+    targets, noise = (
+        arrays.floats("gp/evidence/targets", len(rows), n_outputs),
+        arrays.positive("gp/evidence/noise_variance", n_outputs),
+    )
+    weight, precision = (
+        arrays.positive(name, len(rows)) if member(name) in arrays.left else None
+        for name in ("gp/evidence/weight", "gp/evidence/precision")
+    )
+    data = Observations(rows, targets, weight, precision)
+    return replace(nearest.posterior_of(kernel, theta, noise, data, n_neighbors), noise_variance=noise_variance)
+
+
+def _read_posterior(prefix: str, fields: Fields, arrays: Arrays, n_columns: int, n_outputs: int) -> Posterior:
+    kernel, theta, noise_variance = _read_hyperparameters(prefix, fields, arrays, n_columns, n_outputs)
     points = arrays.floats(f"{prefix}/points", None, n_columns)
     m = len(points)
     weights = arrays.floats(f"{prefix}/weights", m, n_outputs)
@@ -259,11 +307,17 @@ def _read_posterior(prefix: str, fields: Fields, arrays: Arrays, n_columns: int,
 
 def _write_statistics(statistics: Statistics, put: Put) -> dict[str, Any]:
     """The sufficient statistics of the rows."""
-    if not isinstance(statistics, ExactStatistics | SparseStatistics):
+    if not isinstance(statistics, ExactStatistics | SparseStatistics | NearestStatistics):
         raise TypeError(
             f"statistics of class {type(statistics).__name__} have no form in a file: write one in {__name__}"
         )
     put("gp/evidence/noise_variance", statistics.noise_variance)
+    if isinstance(statistics, NearestStatistics):
+        data = statistics.local.data
+        for name in ("rows", "targets", "weight", "precision"):
+            if (values := getattr(data, name)) is not None:
+                put(f"gp/evidence/{name}", values)
+        return {"kind": "nearest", "n_neighbors": int(statistics.local.n_neighbors)}
     if isinstance(statistics, ExactStatistics):
         put("gp/evidence/targets", statistics.targets)
         put("gp/evidence/pull", statistics.effective_weight)

@@ -51,8 +51,7 @@ def test_an_optimum_is_better_than_its_start_and_its_posterior_has_its_value(inf
     posterior = objective.posterior(optimum.x)
     assert posterior.log_likelihood() == pytest.approx(objective(optimum.x)[0], rel=1e-6)
     assert posterior.total_weight == len(data)
-    log_noise = np.log(posterior.noise_variance)
-    again = inference.posterior(kernel, posterior.theta, log_noise, posterior.points, data)
+    again = posterior.of_rows(data)
     np.testing.assert_allclose(predict(again, data.rows), predict(posterior, data.rows), rtol=1e-8, atol=1e-10)
 
 

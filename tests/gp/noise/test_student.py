@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
 
-from rio_uq.gp.inference import INFERENCES, exact, sparse
+from rio_uq.gp.inference import exact, sparse
 from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.noise.constant import Constant
 from rio_uq.gp.noise.student import Student, bound, precision_of_new, train_student, updated
@@ -164,7 +164,7 @@ def test_training_ends_with_the_precisions_of_its_posterior():
         posterior = exact.posterior(KERNEL, THETA, LOG_NOISE, data)
         return Trained(posterior, 0.0, 0.0, 2, True, "", x)
 
-    trained, data, degrees = train_student(train(data, np.append(THETA, LOG_NOISE)), data, train, INFERENCES["exact"])
+    trained, data, degrees = train_student(train(data, np.append(THETA, LOG_NOISE)), data, train)
     np.testing.assert_array_equal(trained.posterior.statistics.effective_weight, data.precision)
     assert trained.n_iter == 2 * len(starts)
     assert trained.bound == bound(trained.posterior, data, degrees)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from rio_uq.gp.inference.contract import Inference
 from rio_uq.gp.inference.exact import Exact
+from rio_uq.gp.inference.nearest import Nearest
 from rio_uq.gp.inference.sparse import Sparse
 from rio_uq.gp.inference.svgp import SVGP
 from rio_uq.gp.settings import Settings
 
-INFERENCES: dict[str, Inference] = {"exact": Exact(), "sparse": Sparse(), "svgp": SVGP()}
+INFERENCES: dict[str, Inference] = {"exact": Exact(), "sparse": Sparse(), "svgp": SVGP(), "nearest": Nearest()}
 
 EXACT_ROWS = 2000
 """Up to this many rows, "auto" is exact; above, it is sparse."""

@@ -1,8 +1,9 @@
 """The contract of all ways of inference.
 
-An `Inference` makes the `Objective` that training maximises, and the posterior of rows at given hyperparameters. What a
-posterior keeps of its rows are `Statistics`, which can take further rows in and leave single ones out. A new way of
-inference is one file with these three, and an entry in `rio_uq.gp.inference.INFERENCES`.
+An `Inference` makes the `Objective` that training maximises, and that makes the posterior of rows at given
+hyperparameters. What a posterior keeps of its rows are `Statistics`, which can take further rows in, leave single ones
+out and make the posterior of others. A new way of inference is one file with these three, and an entry in
+`rio_uq.gp.inference.INFERENCES`.
 """
 
 from __future__ import annotations
@@ -60,13 +61,19 @@ class Inference(Protocol):
     trains_folds : bool
         Whether rows are so few that hyperparameters may have fitted single ones, so that leaving rows out takes GPs
         that are trained without them.
+    keeps_rows : bool
+        Whether a posterior keeps all of its rows, so that these have to be in memory together.
     """
 
     sorts_rows: bool
     trains_folds: bool
+    keeps_rows: bool
 
     def needs_exploring(self, settings: Settings) -> bool:
         """Whether `objective` depends on hyperparameters so much that even a single start is worth a first search."""
+
+    def exploring_rows(self, n_rows: int) -> int:
+        """On how many rows starts are compared where it may be n_rows."""
 
     def rounds(self, settings: Settings, data: Observations) -> list[int]:
         """Iterations at which a round ends and the objective is made anew; the last ends the training."""
@@ -77,9 +84,6 @@ class Inference(Protocol):
         """The objective near the log-parameters and log noise variances x, with at least n_points inducing points where
         their number is free.
         """
-
-    def posterior(self, kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Observations) -> Posterior:
-        """The posterior of rows at given hyperparameters and, where it has any, inducing points."""
 
 
 class Statistics(Protocol):
@@ -107,6 +111,9 @@ class Statistics(Protocol):
 
     def with_sums(self, posterior: Posterior, sums: Sums) -> Posterior:
         """The posterior of the rows behind these sums, and no others."""
+
+    def of_rows(self, posterior: Posterior, data: Observations) -> Posterior:
+        """The posterior of other rows alone, at the same hyperparameters and points, by the noise of the likelihood."""
 
     def with_rows(self, posterior: Posterior, data: Observations) -> Posterior:
         """The posterior of the rows behind it and of further ones."""

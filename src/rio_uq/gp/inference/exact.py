@@ -100,7 +100,11 @@ class MarginalLikelihood:
 
 def posterior(kernel: Kernel, theta: Array, log_noise: Array, data: Observations) -> Posterior:
     """The exact posterior: its points are the rows, its weights α, and R = L⁻¹ with A = L Lᵀ."""
-    noise_variance = np.exp(log_noise)
+    return posterior_of(kernel, theta, np.exp(log_noise), data)
+
+
+def posterior_of(kernel: Kernel, theta: Array, noise_variance: Array, data: Observations) -> Posterior:
+    """The same from noise variances."""
     matrix, inverse_weight = RowsMatrix(kernel, data.rows).fill(theta), _inverse_weight(data)
     factors = [_factor(matrix, noise * inverse_weight) for noise in noise_variance]
     weights = np.stack([_solve(factor, r) for factor, r in zip(factors, data.targets.T, strict=True)], axis=1)
@@ -144,6 +148,9 @@ class ExactStatistics(NamedTuple):
 
     def with_sums(self, posterior: Posterior, sums: Sums) -> Posterior:
         _refuse_parts()
+
+    def of_rows(self, posterior: Posterior, data: Observations) -> Posterior:
+        return posterior_of(posterior.kernel, posterior.theta, self.noise_variance, data)
 
     def with_rows(self, posterior: Posterior, data: Observations) -> Posterior:
         """Without factorising A again: with C = k(new, old) and E = k(new, new) + σ² D of the new rows, the factor of
@@ -242,9 +249,13 @@ class Exact:
 
     sorts_rows = True
     trains_folds = True
+    keeps_rows = True
 
     def needs_exploring(self, settings: Settings) -> bool:
         return False
+
+    def exploring_rows(self, n_rows: int) -> int:
+        return n_rows
 
     def rounds(self, settings: Settings, data: Observations) -> list[int]:
         return [settings.max_iter]
@@ -254,9 +265,6 @@ class Exact:
     ) -> Objective:
         check_memory(len(data), data.n_outputs)
         return ExactObjective(kernel, data)
-
-    def posterior(self, kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Observations) -> Posterior:
-        return posterior(kernel, theta, log_noise, data)
 
 
 def _refuse_parts() -> NoReturn:

@@ -64,6 +64,11 @@ class SparseStatistics(NamedTuple):
         of_sums = posterior_of(posterior.kernel, posterior.theta, posterior.points, self._replace(sums=sums))
         return replace(of_sums, noise_variance=posterior.noise_variance)
 
+    def of_rows(self, posterior: Posterior, data: Observations) -> Posterior:
+        kernel, theta, points = posterior.kernel, posterior.theta, posterior.points
+        statistics = SparseStatistics(self.noise_variance, *_summed(kernel, theta, points, data))
+        return posterior_of(kernel, theta, points, statistics)
+
     def with_rows(self, posterior: Posterior, data: Observations) -> Posterior:
         return self.with_sums(posterior, self.sums.plus(self.sums_of(posterior, data)))
 
@@ -185,9 +190,13 @@ class Sparse:
 
     sorts_rows = False
     trains_folds = False
+    keeps_rows = False
 
     def needs_exploring(self, settings: Settings) -> bool:
         return settings.n_inducing is None
+
+    def exploring_rows(self, n_rows: int) -> int:
+        return n_rows
 
     def rounds(self, settings: Settings, data: Observations) -> list[int]:
         """Greedy points depend on the kernel: choose, optimise a little, choose again."""
@@ -208,9 +217,6 @@ class Sparse:
 
     def _objective_at(self, kernel: Kernel, data: Observations, points: Array, settings: Settings) -> Objective:
         return SparseObjective(kernel, data, points, move_points=settings.optimize_inducing)
-
-    def posterior(self, kernel: Kernel, theta: Array, log_noise: Array, points: Array, data: Observations) -> Posterior:
-        return posterior(kernel, theta, log_noise, points, data)
 
 
 def _choose_points(

@@ -78,6 +78,14 @@ class Family(Protocol):
     def at(self, theta: Array, z: Array, n_scales: int, dtype: np.dtype) -> TermAt:
         """The kernel at given parameters and points (m, d)."""
 
+    def between(self, theta: Array, x: Array, z: Array, n_scales: int) -> Array:
+        """k(x, z), shape (..., a, b), of stacks of rows x (..., a, d) and z (..., b, d)."""
+
+    def roughness(self, theta: Array, n_columns: int) -> Array:
+        """How fast values part with the distance of rows in each column, (d,): s² = Σ_d roughness_d (x_d − z_d)² is the
+        measure of how far rows are from each other. Zero for what does not fade with distance.
+        """
+
     def trace(self, theta: Array, total_weight: float, moments: Array) -> tuple[float, Array]:
         """Σ_i w_i k(x_i, x_i) and its gradient, from Σ w_i and ``moments`` = Σ_i w_i x_i² per column."""
 

@@ -27,6 +27,12 @@ class Linear:
     def at(self, theta: Array, z: Array, n_scales: int, dtype: np.dtype) -> TermAt:
         return LinearAt(theta, z, dtype)
 
+    def between(self, theta: Array, x: Array, z: Array, n_scales: int) -> Array:
+        return np.asarray(np.matmul(x * np.exp(theta), np.swapaxes(z, -1, -2)))
+
+    def roughness(self, theta: Array, n_columns: int) -> Array:
+        return np.zeros(n_columns)
+
     def trace(self, theta: Array, total_weight: float, moments: Array) -> tuple[float, Array]:
         gradient = np.exp(theta) * (moments if len(theta) == len(moments) else moments.sum())
         return float(gradient.sum()), gradient

@@ -78,6 +78,29 @@ class Stationary:
     def at(self, theta: Array, z: Array, n_scales: int, dtype: np.dtype) -> TermAt:
         return StationaryAt(self, theta, z, n_scales, dtype)
 
+    def between(self, theta: Array, x: Array, z: Array, n_scales: int) -> Array:
+        inverse = np.exp(-theta[1 : 1 + n_scales])
+        x, z = x * inverse, z * inverse
+        rho = np.matmul(x, np.swapaxes(-2.0 * z, -1, -2))
+        # A few ε are taken off, as in `StationaryAt`: rounding of equal rows has to end at zero.
+        less = 1.0 - 8.0 * np.finfo(float).eps
+        rho += less * np.einsum("...ij,...ij->...i", x, x)[..., :, None]
+        rho += less * np.einsum("...ij,...ij->...i", z, z)[..., None, :]
+        np.maximum(rho, 0.0, out=rho)
+        return self._profile(theta, rho)
+
+    def _profile(self, theta: Array, rho: Array) -> Array:
+        """v g(ρ), in place of ρ where that saves memory."""
+        shape = float(np.exp(theta[-1])) if self.has_shape else 1.0
+        saved = np.empty((self.n_saved, *rho.shape))
+        np.multiply(rho, self.multiple(shape), out=saved[0])
+        self.fill(float(theta[0]), shape, saved, rho)
+        return np.asarray(saved[0])
+
+    def roughness(self, theta: Array, n_columns: int) -> Array:
+        inverse_squares = np.exp(theta[0] - 2.0 * theta[1 : len(theta) - self.has_shape])
+        return np.array(np.broadcast_to(inverse_squares, n_columns))
+
     def trace(self, theta: Array, total_weight: float, moments: Array) -> tuple[float, Array]:
         gradient = np.zeros(len(theta))
         gradient[0] = np.exp(theta[0]) * total_weight
@@ -214,6 +237,11 @@ class RBF(Stationary):
     @property
     def n_saved(self) -> int:
         return 1
+
+    def _profile(self, theta: Array, rho: Array) -> Array:
+        rho *= -0.5
+        rho += theta[0]
+        return np.asarray(np.exp(rho, out=rho))
 
     def at(self, theta: Array, z: Array, n_scales: int, dtype: np.dtype) -> TermAt:
         return RBFAt(self, theta, z, n_scales, dtype)

@@ -45,6 +45,11 @@ class Term:
         return self.stop - self.start if self.ard else 1
 
     @property
+    def is_linear(self) -> bool:
+        """Whether the term is a regression on its columns, which rows from everywhere determine."""
+        return self.family == "linear"
+
+    @property
     def parameter_names(self) -> tuple[str, ...]:
         """Names of the entries of the term's ``theta``, which holds their logarithms."""
         return self._family.parameter_names(self.n_scales)
@@ -66,6 +71,14 @@ class Term:
         """The term at given parameters and given points Z: what the walk over blocks uses."""
         return self._family.at(theta, self._columns(points), self.n_scales, dtype)
 
+    def between(self, theta: Array, x: Array, z: Array) -> Array:
+        """k(x, z), shape (..., a, b), of stacks of rows x (..., a, D) and z (..., b, D)."""
+        return self._family.between(theta, self._columns(x), self._columns(z), self.n_scales)
+
+    def roughness(self, theta: Array) -> Array:
+        """How fast values part with the distance of rows in each of the term's columns."""
+        return self._family.roughness(theta, self.stop - self.start)
+
     def trace(self, theta: Array, total_weight: float, moments: Array) -> tuple[float, Array]:
         """Σ_i w_i k(c_i, c_i) and its gradient, from Σ w_i and ``moments`` = Σ_i w_i c_i² per column."""
         return self._family.trace(theta, total_weight, moments[self.start : self.stop])
@@ -83,4 +96,4 @@ class Term:
         return _REGISTRY[self.family]
 
     def _columns(self, rows: Array) -> Array:
-        return rows[:, self.start : self.stop]
+        return rows[..., self.start : self.stop]

@@ -31,7 +31,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rio_uq._base.array import Array
-from rio_uq.gp.inference.contract import Inference
 from rio_uq.gp.noise.contract import Noise, Response
 from rio_uq.gp.noise.tails import likeliest_degrees, log_student, precision_at
 from rio_uq.gp.observations import Observations
@@ -90,7 +89,7 @@ def precision_of_new(residual: Array, latent: Array, noise_variance: Array, degr
 
 
 def train_student(
-    trained: Trained, data: Observations, train: Callable[[Observations, Array], Trained], inference: Inference
+    trained: Trained, data: Observations, train: Callable[[Observations, Array], Trained]
 ) -> tuple[Trained, Observations, float]:
     """Precisions, ν and hyperparameters by turns.
 
@@ -101,7 +100,6 @@ def train_student(
     data : Observations
     train : callable
         Of rows and of log-parameters and log noise variances to go on from: the GP at likelier ones.
-    inference : Inference
 
     Returns
     -------
@@ -113,12 +111,11 @@ def train_student(
     """
     for number in range(ROUNDS):
         posterior = trained.posterior
-        theta, log_noise = posterior.theta, np.log(posterior.noise_variance)
         for _ in range(STEPS):
             data, degrees = updated(posterior, data)
-            posterior = inference.posterior(posterior.kernel, theta, log_noise, posterior.points, data)
+            posterior = posterior.of_rows(data)
         if number < ROUNDS - 1:
-            further = train(data, np.concatenate([theta, log_noise]))
+            further = train(data, trained.optimum)
             # Rounds end early on purpose, so that convergence is that of the first training.
             trained = replace(
                 trained,

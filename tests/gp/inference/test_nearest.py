@@ -1,0 +1,278 @@
+"""The GP of nearest rows: the exact GP where all rows are near, and the same answer however rows come and are asked."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rio_uq.gp.inference import INFERENCES, exact, local, nearest, neighbours
+from rio_uq.gp.inference.neighbours import Neighbours
+from rio_uq.gp.kernels.io import io_kernel
+from rio_uq.gp.observations import Observations
+from rio_uq.gp.optimize import Search
+from rio_uq.gp.posterior import covariance, predict, predict_mean, sample
+from rio_uq.gp.priors import weak_prior
+from rio_uq.gp.settings import Settings
+from rio_uq.gp.starts import Scales, bounds_of, rio_start
+from rio_uq.gp.trust import output_slope
+
+N = 60
+KERNELS = {
+    "stationary": {"input_family": "matern52", "output_family": "rbf"},
+    "with slopes": {"input_family": "rbf+linear", "output_family": "matern32+linear"},
+    "slopes alone": {"kind": "output", "output_family": "linear"},
+}
+
+
+def make(kind="with slopes", *, n=N, is_weighted=False, is_precise=False, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(n, 4))
+    targets = np.column_stack([np.sin(2.0 * rows[:, 0]) + rows[:, 3], rows[:, 1] ** 2]) + 0.1 * rng.normal(size=(n, 2))
+    weight = rng.integers(1, 4, size=n).astype(float) if is_weighted else None
+    precision = rng.uniform(0.3, 2.0, size=n) if is_precise else None
+    kernel = io_kernel(3, 1, ard=True, **KERNELS[kind])
+    theta = rng.normal(scale=0.3, size=kernel.n_parameters)
+    return kernel, theta, np.log([0.2, 0.05]), Observations(rows, targets, weight, precision)
+
+
+def both(k, *arguments):
+    """The GP of the k nearest rows, and the exact one."""
+    return nearest.posterior(*arguments, k), exact.posterior(*arguments)
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """A subset of 25 rows."""
+    monkeypatch.setattr(nearest, "SUBSET_ROWS", 25)
+
+
+@pytest.mark.parametrize("is_precise", [False, True])
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("kind", KERNELS)
+def test_with_all_rows_near_it_is_the_exact_gp(kind, is_weighted, is_precise, rng):
+    kernel, *at, data = make(kind, is_weighted=is_weighted, is_precise=is_precise)
+    near, all_rows = both(N, kernel, *at, data)
+    new = 1.5 * rng.normal(size=(70, 4))
+    for one, other in zip(predict(near, new), predict(all_rows, new), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(covariance(near, new), covariance(all_rows, new), rtol=1e-7, atol=1e-8)
+    for one, other in zip(near.leave_one_out(data), all_rows.leave_one_out(data), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
+    for part in ("input", "output"):
+        if terms := kernel.part(part):
+            means = [predict_mean(posterior.of_terms(terms), new) for posterior in (near, all_rows)]
+            np.testing.assert_allclose(*means, rtol=1e-8, atol=1e-9)
+    assert near.log_likelihood() == pytest.approx(all_rows.log_likelihood(), rel=1e-10)
+    assert near.total_weight == data.total_weight
+    one, other = (output_slope(posterior, new[:, 2:]) for posterior in (near, all_rows))
+    np.testing.assert_allclose(one, other, rtol=1e-7)
+
+
+@pytest.mark.parametrize("tree_columns", [0, 8])
+def test_a_prediction_is_the_exact_one_of_the_nearest_rows(tree_columns, few, monkeypatch, rng):
+    monkeypatch.setattr(neighbours, "TREE_COLUMNS", tree_columns)
+    kernel, theta, log_noise, data = make("stationary", is_weighted=True)
+    posterior = nearest.posterior(kernel, theta, log_noise, data, 7)
+    new = rng.normal(size=(5, 4))
+    v_in, *l_in, v_out, l_out = np.exp(theta)
+    scale = np.array([np.sqrt(v_in) / length for length in l_in] + [np.sqrt(v_out) / l_out])
+    for row in new:
+        near = np.argsort((((data.rows - row) * scale) ** 2).sum(axis=1))[:7]
+        expected = predict(exact.posterior(kernel, theta, log_noise, data.subset(near)), row[None])
+        np.testing.assert_allclose(predict(posterior, row[None]), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("tree_columns", [0, 8])
+def test_leave_one_out_is_what_leaving_out_gives(tree_columns, few, monkeypatch):
+    monkeypatch.setattr(neighbours, "TREE_COLUMNS", tree_columns)
+    kernel, theta, log_noise, data = make("stationary", is_precise=True)
+    residual, variance = nearest.posterior(kernel, theta, log_noise, data, 9).leave_one_out(data)
+    for i in (0, 17, N - 1):
+        without = nearest.posterior(kernel, theta, log_noise, data.subset(np.delete(np.arange(N), i)), 9)
+        mean, latent = predict(without, data.rows[[i]])
+        np.testing.assert_allclose(residual[i], data.targets[i] - mean[0], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(variance[i], latent[0], rtol=1e-9)
+
+
+def test_slopes_come_from_rows_everywhere(few, rng):
+    """Nearest rows alone would take a slope for a level, and know little beyond them."""
+    rows = rng.uniform(-2.0, 2.0, size=(400, 2))
+    data = Observations(rows, 3.0 * rows[:, 1:] + 0.1 * rng.normal(size=(400, 1)))
+    kernel = io_kernel(1, 1, output_family="linear")
+    theta, log_noise, new = np.log([0.1, 1.0, 10.0]), np.log([0.01]), np.array([[0.0, -4.0], [0.0, 4.0]])
+    posterior = nearest.posterior(kernel, theta, log_noise, data, 10)
+    mean, variance = predict(posterior, new)
+    expected, exact_variance = predict(exact.posterior(kernel, theta, log_noise, data), new)
+    np.testing.assert_allclose(mean, expected, atol=0.3)
+    assert (variance < 2.0 * exact_variance + 0.05).all()
+
+
+@pytest.mark.parametrize("tree_columns", [0, 8])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_answer_does_not_depend_on_the_others(n_jobs, tree_columns, few, monkeypatch, rng):
+    monkeypatch.setattr(neighbours, "TREE_COLUMNS", tree_columns)
+    posterior = nearest.posterior(*make(n=300), 20)
+    new = rng.normal(size=(333, 4)).round(1)
+    mean, variance = predict(posterior, new, n_jobs=n_jobs)
+    for rows in (slice(0, 1), slice(70, 75), slice(1, 333)):
+        for one, other in zip(predict(posterior, new[rows]), (mean[rows], variance[rows]), strict=True):
+            np.testing.assert_array_equal(one, other)
+    np.testing.assert_allclose(predict_mean(posterior, new, n_jobs=n_jobs), mean, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("tree_columns", [0, 8])
+def test_the_order_of_rows_does_not_matter(tree_columns, few, monkeypatch, rng):
+    """Not even on a grid, where many rows are equally far."""
+    monkeypatch.setattr(neighbours, "TREE_COLUMNS", tree_columns)
+    kernel, theta, log_noise, data = make(n=200, is_weighted=True, is_precise=True)
+    data = replace(data, rows=data.rows.round())
+    order, new = rng.permutation(200), rng.normal(size=(30, 4)).round()
+    one, other = (nearest.posterior(kernel, theta, log_noise, rows, 20) for rows in (data, data.subset(order)))
+    np.testing.assert_array_equal(predict(one, new), predict(other, new))
+    left_out, others = one.leave_one_out(data), other.leave_one_out(data.subset(order))
+    np.testing.assert_array_equal(np.array(left_out)[:, order], others)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_further_rows_give_the_posterior_of_all_rows(is_weighted, few, rng):
+    kernel, theta, log_noise, data = make(n=90, is_weighted=is_weighted)
+    whole = nearest.posterior(kernel, theta, log_noise, data, 15)
+    parts = [data.subset(part) for part in np.split(rng.permutation(90), [10, 40])]
+    grown = replace(nearest.posterior(kernel, theta, log_noise, parts[0], 15), noise_variance=np.ones(2))
+    for part in parts[1:]:
+        grown = grown.with_rows(part)
+    new = rng.normal(size=(20, 4))
+    np.testing.assert_array_equal(predict(grown, new), predict(whole, new))
+    assert grown.log_likelihood() == whole.log_likelihood()
+    np.testing.assert_array_equal(grown.noise_variance, np.ones(2))
+    np.testing.assert_allclose(grown.likelihood_noise, np.exp(log_noise))
+    np.testing.assert_array_equal(predict(whole.of_rows(data), new), predict(whole, new))
+
+
+def test_precise_rows_are_added_to_others(few, rng):
+    kernel, theta, log_noise, data = make(n=50)
+    first, second = data.subset(np.arange(30)), data.subset(np.arange(30, 50))
+    second = replace(second, precision=np.full(20, 3.0))
+    grown = nearest.posterior(kernel, theta, log_noise, first, 15).with_rows(second)
+    precision = np.repeat([1.0, 3.0], [30, 20])
+    whole = nearest.posterior(kernel, theta, log_noise, replace(data, precision=precision), 15)
+    new = rng.normal(size=(20, 4))
+    np.testing.assert_array_equal(predict(grown, new), predict(whole, new))
+
+
+def test_the_joint_distribution_agrees_with_single_rows(few, rng):
+    posterior, new = nearest.posterior(*make(n=200), 20), rng.normal(size=(12, 4))
+    mean, variance = predict(posterior, new)
+    matrices = covariance(posterior, new)
+    np.testing.assert_allclose(np.diagonal(matrices, axis1=1, axis2=2).T, variance, rtol=1e-8)
+    assert np.linalg.eigvalsh(matrices).min() > -1e-10
+    draws = sample(posterior, new, 20_000, rng)
+    np.testing.assert_allclose(draws.mean(axis=2), mean, atol=5 * np.sqrt(variance.max() / 20_000))
+    np.testing.assert_allclose(draws.var(axis=2), variance, rtol=0.06)
+
+
+def test_parts_add_up(few, rng):
+    posterior, new = nearest.posterior(*make(n=200), 20), rng.normal(size=(12, 4))
+    parts = [predict_mean(posterior.of_terms(posterior.kernel.part(name)), new) for name in ("input", "output")]
+    np.testing.assert_allclose(sum(parts), predict_mean(posterior, new), rtol=1e-9, atol=1e-12)
+
+
+def test_columns_that_hardly_count_are_not_searched(rng):
+    kernel = io_kernel(3, 1, input_family="matern52", output_family="linear", ard=True)
+    rows = rng.normal(size=(50, 4))
+    search = Neighbours.of(kernel, np.log([2.0, 0.5, 1e3, 4.0, 1.0]), rows)
+    np.testing.assert_array_equal(search.columns, [0, 2])
+    np.testing.assert_allclose(search.scale**2, [8.0, 0.125])
+    slopes_alone = Neighbours.of(io_kernel(3, 1, kind="output", output_family="linear"), np.zeros(1), rows)
+    assert len(slopes_alone.columns) == 4
+
+
+def test_a_row_among_many_copies_leaves_itself_out(monkeypatch):
+    """The tree need not find the row itself among its nearest ones."""
+    rows = np.zeros((40, 4))
+    search = Neighbours.of(io_kernel(3, 1), np.zeros(4), rows)
+    found = search.nearest_others(np.arange(40), rows, 5)
+    assert found.shape == (40, 5)
+    assert not (found == np.arange(40)[:, None]).any()
+
+
+def test_copies_without_noise_can_be_predicted_from(few):
+    """A matrix that is not positive definite gets jitter, and others of its stack do not."""
+    kernel, theta, _, data = make("stationary")
+    rows = np.vstack([data.rows, np.repeat(data.rows[:1], 20, axis=0)])
+    targets = np.vstack([data.targets, np.repeat(data.targets[:1], 20, axis=0)])
+    posterior = nearest.posterior(kernel, theta, np.log([0.2, 0.05]), Observations(rows, targets), 10)
+    sure = replace(posterior, local=replace(posterior.local, noise_variance=np.full(2, 1e-30)))
+    mean, _ = predict(sure, data.rows)
+    np.testing.assert_allclose(mean[0], data.targets[0], rtol=1e-3)
+    far = np.arange(N)[np.linalg.norm(data.rows - data.rows[0], axis=1) > 3.0][:1]
+    np.testing.assert_array_equal(predict(sure, data.rows[far]), [values[far] for values in predict(sure, data.rows)])
+
+
+def test_no_rows_give_no_predictions():
+    mean, variance = predict(nearest.posterior(*make(), 10), np.empty((0, 4)))
+    assert mean.shape == variance.shape == (0, 2)
+
+
+def test_what_is_kept_for_speed_is_not_saved(rng):
+    posterior, new = nearest.posterior(*make(), 10), rng.normal(size=(3, 4))
+    expected = predict(posterior, new)
+    assert "neighbours" in vars(posterior.local)
+    other = pickle.loads(pickle.dumps(posterior))
+    assert "neighbours" not in vars(other.local)
+    np.testing.assert_array_equal(predict(other, new), expected)
+
+
+def test_rows_in_parts_are_refused():
+    posterior = nearest.posterior(*make(), 10)
+    for ask in (lambda: posterior.sums, lambda: posterior.sums_of(make()[-1]), lambda: posterior.with_sums(None)):
+        with pytest.raises(ValueError, match="cannot be added to a GP that predicts from nearest rows"):
+            ask()
+
+
+def test_stacks_of_any_size_give_the_same(few, monkeypatch, rng):
+    posterior, new = nearest.posterior(*make(n=100), 20), rng.normal(size=(30, 4))
+    expected = predict(posterior, new)
+    monkeypatch.setattr(local, "STACK", 1)
+    np.testing.assert_array_equal(predict(posterior, new), expected)
+
+
+def of_gp(rng, n=400):
+    """Rows of a GP with known hyperparameters."""
+    rows = np.hstack([rng.uniform(-2.0, 2.0, size=(n, 2)), np.zeros((n, 1))])
+    kernel = io_kernel(2, 1, kind="input", input_family="matern52")
+    x = np.log([1.0, 0.8, 0.04])
+    matrix = kernel.matrix(x[:2], rows, rows) + 0.04 * np.eye(n)
+    return kernel, x, Observations(rows, np.linalg.cholesky(matrix) @ rng.normal(size=(n, 1)))
+
+
+@pytest.mark.parametrize("noise", [-1.0, 0.0, 1.0])
+def test_noise_is_corrected_at_full_density(noise, monkeypatch, rng):
+    monkeypatch.setattr(nearest, "SUBSET_ROWS", 100)
+    kernel, x, data = of_gp(rng)
+    corrected = nearest.NearestObjective(kernel, data, 20).at_full_density(x + np.array([0.0, 0.0, noise]))
+    np.testing.assert_array_equal(corrected[:2], x[:2])
+    assert abs(corrected[2] - x[2]) < 0.3
+
+
+def test_a_subset_that_is_all_rows_needs_no_correction(rng):
+    kernel, x, data = of_gp(rng, 60)
+    scales = Scales.of(data, 2, 0.0)
+    bounds, prior = bounds_of(kernel, 1, scales), weak_prior(kernel, 1, scales)
+    one, other = (
+        INFERENCES[name]
+        .objective(kernel, data, x, Settings(n_neighbors=20), rng, 1)
+        .maximize(rio_start(kernel, 1, scales), bounds, prior, Search(100, 1e-8, rng))
+        for name in ("exact", "nearest")
+    )
+    np.testing.assert_allclose(one.x, other.x, atol=1e-2)
+    assert not other.is_estimate
+
+
+def test_the_likelihood_of_more_rows_is_that_of_the_subset_times_their_number(few):
+    kernel, theta, log_noise, data = make(n=100)
+    posterior = nearest.posterior(kernel, theta, log_noise, data, 10)
+    subset = posterior.local.data.subset(np.arange(25))
+    expected, _ = exact.log_marginal_likelihood(kernel, theta, log_noise, subset)
+    assert posterior.log_likelihood() == pytest.approx(4.0 * expected)
