@@ -274,5 +274,5 @@ def test_the_likelihood_of_more_rows_is_that_of_the_subset_times_their_number(fe
     kernel, theta, log_noise, data = make(n=100)
     posterior = nearest.posterior(kernel, theta, log_noise, data, 10)
     subset = posterior.local.data.subset(np.arange(25))
-    expected, _ = exact.log_marginal_likelihood(kernel, theta, log_noise, subset)
+    expected, _ = exact.MarginalLikelihood(kernel, subset)(theta, log_noise)
     assert posterior.log_likelihood() == pytest.approx(4.0 * expected)
