@@ -21,7 +21,7 @@ from rio_uq.gp import training
 from rio_uq.gp.training import Trained
 
 Arrays = dict[str, np.ndarray]
-TRAIN = "rio_uq.gp.fit.train"
+TRAIN = "rio_uq.gp.attempts.train"
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from benchmarks import command
 from benchmarks.levers import data, page, run, trainers
 from lab.json_lines import read_rows
 from lab.rio import QUICK_TRAINING
-from rio_uq.gp import training
+from rio_uq.gp import attempts, training
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_it_measures_and_writes(tmp_path):
     command.main("levers", ["page", "--results", str(results), "-o", str(output)])
     assert all(f"\n| {way} | " in output.read_text() for way in ways)
     assert training._Trainer is trainers._Trainer  # nothing stays patched
-    assert run.gp_fit.train is training.train
+    assert attempts.train is training.train
 
 
 @pytest.mark.usefixtures("without_real_data")
