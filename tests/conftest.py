@@ -56,7 +56,7 @@ def few_iterations():
     """All steps of a fit with its defaults, but few iterations of each, for tests that hold at any hyperparameters and
     need the guard, the choice of a scale or the shape of errors.
     """
-    from rio_uq import RIORegressor, fitting, scaling
+    from rio_uq import RIORegressor, fitting, outcome_scaling
     from rio_uq.gp import folds
     from rio_uq.gp.noise import varying
 
@@ -65,8 +65,8 @@ def few_iterations():
         patch.setattr(fitting, "PLAIN_ITERATIONS", 20)
         patch.setattr(folds, "ITERATIONS", 3)
         patch.setattr(folds, "NEUTRAL_ROWS", 0)
-        patch.setattr(scaling, "SCALE_ROWS", 150)
-        patch.setattr(scaling, "SCALE_ITERATIONS", 8)
+        patch.setattr(outcome_scaling, "SCALE_ROWS", 150)
+        patch.setattr(outcome_scaling, "SCALE_ITERATIONS", 8)
         patch.setattr(varying, "FIELD_POINTS", 30)
         patch.setattr(varying, "FIELD_ITERATIONS", 8)
         patch.setattr(varying, "FIELD_TOLERANCE", 1e-2)

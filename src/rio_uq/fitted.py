@@ -136,7 +136,7 @@ class Fitted:
 
     def predictions(self, X: Any, y_pred: Any = None) -> Array:
         """ŷ of shape (n, p): those that are given, or the model's."""
-        return model_predictions(self.model, X, y_pred, self.n_predictions)
+        return base_model.checked_predictions(self.model, X, y_pred, self.n_predictions)
 
     def inputs(self, part: Part) -> Inputs:
         """Rows of X as the GP takes them."""
@@ -384,15 +384,3 @@ class Fitted:
     @cached_property
     def _uncalibrated(self) -> Fitted:
         return replace(self, calibration=None)
-
-
-def model_predictions(model: Any, X: Any, y_pred: Any, n_columns: int) -> Array:
-    """ŷ of shape (n, n_columns): those that are given, or the model's."""
-    if y_pred is None and model is None:
-        raise ValueError(
-            "there is no model to ask for predictions, since `fit` was given none or the file has none inside: give "
-            "this method y_pred, or the model to RIORegressor before `fit`, or to load: load(path, estimator=model)"
-        )
-    source = "y_pred" if y_pred is not None else "the model's prediction"
-    values = y_pred if y_pred is not None else base_model.predictions(model, X)
-    return base_model.check_predictions(values, _num_samples(X), n_columns, source)

@@ -22,7 +22,7 @@ from rio_uq._base.checks import check_held_out, check_target, check_weight
 from rio_uq._base.warnings import SeenRowsWarning, warn_user
 from rio_uq.answers import LeaveOneOut
 from rio_uq.features.extractors import Extractor, extractor
-from rio_uq.fitted import Fitted, model_predictions
+from rio_uq.fitted import Fitted
 from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.gp.copies import are_counts_of_copies, unit_of_all_rows
 from rio_uq.gp.fit import KernelChoice, TrainedGP, fit_residual_gp
@@ -38,11 +38,11 @@ from rio_uq.models.cross_fitting import FEWEST_ROWS
 from rio_uq.models.fit_rows import FitRows, without_copies_of_seen_rows
 from rio_uq.models.residuals import choose_residuals
 from rio_uq.options import OptionError, Options, training_settings
+from rio_uq.outcome_scaling import choose_scale, on_scale, shape_on_scale
 from rio_uq.rows.contract import ROW_ERRORS, Part, Source
 from rio_uq.rows.examples import example_rows
 from rio_uq.rows.kept import MOST_ROWS, KeptRows, keep_more, keep_rows
 from rio_uq.scales.outputs import OutcomeScales
-from rio_uq.scaling import choose_scale, on_scale, shape_on_scale
 
 COARSE, PLAIN_ITERATIONS = 1e-4, 50
 """Relative gain of an iteration at which quick training ends, and iterations that a plain GP has then."""
@@ -385,5 +385,5 @@ def _check_part(checks: _Checks, part: Part) -> _Nothing:
     if checks.extract is not None:
         checks.extract(part.X)
     if checks.asks_model and (part.y_pred is not None or checks.model is not None):
-        model_predictions(checks.model, part.X, part.y_pred, 1 if y.ndim == 1 else y.shape[1])
+        base_model.checked_predictions(checks.model, part.X, part.y_pred, 1 if y.ndim == 1 else y.shape[1])
     return _Nothing()

@@ -277,7 +277,7 @@ def test_a_few_predictions_beyond_the_range_are_moved_to_its_end(new, tmp_path):
 
 
 def test_an_outcome_that_was_not_among_the_rows_that_scales_are_compared_on_counts(monkeypatch):
-    monkeypatch.setattr("rio_uq.scaling.SCALE_ROWS", 24)
+    monkeypatch.setattr("rio_uq.outcome_scaling.SCALE_ROWS", 24)
     X, y = prices(60)
     for row in range(0, 60, 15):
         outcome = np.where(np.arange(60) == row, 0.0, y)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from rio_uq._base.array import Array
 from rio_uq._base.checks import check_finite, to_numeric
@@ -166,3 +166,15 @@ def check_predictions(y_pred: Any, n_rows: int, n_outputs: int, source: str) -> 
         )
     check_finite(array, source, "every row needs a prediction")
     return array
+
+
+def checked_predictions(model: Any, X: Any, y_pred: Any, n_columns: int) -> Array:
+    """ŷ of shape (n, n_columns): those that are given, or the model's."""
+    if y_pred is None and model is None:
+        raise ValueError(
+            "there is no model to ask for predictions, since `fit` was given none or the file has none inside: give "
+            "this method y_pred, or the model to RIORegressor before `fit`, or to load: load(path, estimator=model)"
+        )
+    source = "y_pred" if y_pred is not None else "the model's prediction"
+    values = y_pred if y_pred is not None else predictions(model, X)
+    return check_predictions(values, _num_samples(X), n_columns, source)
