@@ -124,3 +124,12 @@ def test_few_rows_are_all_near(rng):
 def test_n_neighbors_has_to_be_a_number(rng):
     with pytest.raises(ValueError, match="n_neighbors has to be a whole number of at least 1"):
         RIORegressor(line, inference="nearest", training={"n_neighbors": 0}).fit(*rough(rng, 20))
+
+
+def test_one_row_and_rows_that_are_all_equal():
+    X, y = np.ones((5, 1)), np.full(5, 2.0)
+    for n in (1, 5):
+        rio = RIORegressor(inference="nearest", random_state=0).fit(X[:n], y[:n], y_pred=X[:n, 0], held_out=True)
+        mean, std = rio.predict(X[:1], y_pred=[1.0], return_std=True)
+        assert np.isfinite(mean).all()
+        assert std[0] > 0.0

@@ -125,7 +125,7 @@ def _choose(chooser: _Chooser, residuals: str, *, uses_model: bool, in_parts: bo
         return chooser.own("unknown", "residuals='in-sample' asks for them")
     if needs_fit(model):
         if rows.n_counted < FEWEST_ROWS and isinstance(cv, int | np.integer):
-            return chooser.own("fitted here", f"{rows.n_counted} rows are too few for folds")
+            return chooser.own("fitted here", f"{_rows(rows.n_counted)} too few for folds")
         return chooser.out_of_fold("fitted here", "the model was not fitted yet")
     if not uses_model:
         return chooser.own("either", "the GP does not look at the model")
@@ -236,8 +236,8 @@ class _Chooser:
             )
         if self.rows.n_counted < FEWEST_TO_JUDGE:
             if self.rows.n_counted < FEWEST_ROWS:
-                return self._unknown(f"{self.rows.n_counted} rows are too few for folds")
-            reason = f"{self.rows.n_counted} rows are too few to tell, and out-of-fold residuals are safe"
+                return self._unknown(f"{_rows(self.rows.n_counted)} too few for folds")
+            reason = f"{_rows(self.rows.n_counted)} too few to tell, and out-of-fold residuals are safe"
             return self._or_unknown(lambda: self._beside_own(self.out_of_fold("unknown", reason)))
         return self._or_unknown(lambda: self._judged(evidence, in_parts=in_parts))
 
@@ -370,3 +370,7 @@ class _Chooser:
             if self.verbose:
                 sys.stderr.write(f"clone {number} of {len(folds)}\n")
             yield fold
+
+
+def _rows(number: int) -> str:
+    return "1 row is" if number == 1 else f"{number} rows are"

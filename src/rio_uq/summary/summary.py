@@ -105,7 +105,8 @@ class Summary:
     def __str__(self) -> str:
         n_outputs = np.size(self.bias)
         does_without = self.model_choice is not None and not self.model_choice.uses_model
-        lines = [f"RIO, fitted to the {'outcomes' if does_without else 'residuals'} of {self.n_rows:,} rows"]
+        targets, rows = "outcomes" if does_without else "residuals", "row" if self.n_rows == 1 else "rows"
+        lines = [f"RIO, fitted to the {targets} of {self.n_rows:,} {rows}"]
         if self.residuals is not None:
             lines.append(f"Residuals: {self.residuals}.")
         if not self.converged:

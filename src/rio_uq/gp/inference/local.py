@@ -281,7 +281,7 @@ class Local:
         prior = self._between(np.zeros((1, rows.shape[1])), np.zeros((1, rows.shape[1])), asked)[0, 0]
         bordered = np.zeros((b, k + p + 2, k + p + 2))
         bordered[:, :k, :k] = matrix
-        bordered[:, k, :k] = self._between(np.zeros_like(near[:, :1]), near, asked)[:, 0]
+        bordered[:, k, :k] = self._between(np.zeros((b, 1, rows.shape[1])), near, asked)[:, 0]
         bordered[:, k + 2 :, :k] = np.swapaxes(design[:, :, :p], -1, -2)
         border, inside = np.arange(k, k + p + 2), np.arange(k)
         bordered[:, border, border] = CORNER
