@@ -92,13 +92,15 @@ class Neighbours:
         return int(np.clip(BLOCK_DISTANCES // max(len(self.scaled), 1), 1, BLOCK_ROWS))
 
     def nearest(self, rows: Array, k: int) -> Indices:
-        """The numbers of the k nearest rows to each of the rows (b, D), nearest first; (b, k), with k at most n."""
+        """The numbers of the k nearest rows to each of the rows (b, D), nearest first, or of all rows in their order;
+        (b, k), with k at most n.
+        """
         wanted = rows[:, self.columns] * self.scale
         if k == len(self.scaled):
             return np.tile(np.arange(k), (len(rows), 1))
         if len(self.columns) <= TREE_COLUMNS or not len(rows):
-            _, found = self._tree.query(wanted, np.arange(1, k + 1))
-            return np.asarray(found, dtype=np.intp)
+            _, numbers = self._tree.query(wanted, np.arange(1, k + 1))
+            return np.asarray(numbers, dtype=np.intp)
         starts = range(0, len(wanted), self.block_rows)
         return np.vstack([self._by_product(wanted[start : start + self.block_rows], k) for start in starts])
 
@@ -109,16 +111,16 @@ class Neighbours:
         distances += self._norms
         farthest = np.partition(distances, k - 1, axis=1)[:, k - 1]
         farthest += ROUNDING * (squares + float(self._norms.max()))
-        found = np.empty((len(wanted), k), dtype=np.intp)
+        numbers = np.empty((len(wanted), k), dtype=np.intp)
         for number, (row, limit) in enumerate(zip(distances, farthest, strict=True)):
             candidates = np.flatnonzero(row <= limit)
             apart = ((self.scaled[candidates] - wanted[number]) ** 2).sum(axis=1)
-            found[number] = candidates[np.argsort(apart, kind="stable")[:k]]
-        return found
+            numbers[number] = candidates[np.argsort(apart, kind="stable")[:k]]
+        return numbers
 
     def nearest_others(self, numbers: Indices, rows: Array, k: int) -> Indices:
         """The k nearest rows to rows that are among them under these numbers (b,), without themselves."""
-        found = self.nearest(rows, k + 1)
-        is_own = found == numbers[:, None]
+        nearest = self.nearest(rows, k + 1)
+        is_own = nearest == numbers[:, None]
         is_own[~is_own.any(axis=1), -1] = True  # among many equal rows it may not be found
-        return np.asarray(found[~is_own].reshape(len(rows), k))
+        return np.asarray(nearest[~is_own].reshape(len(rows), k))
