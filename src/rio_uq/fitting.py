@@ -28,6 +28,7 @@ from rio_uq.gp.copies import are_counts_of_copies, unit_of_all_rows
 from rio_uq.gp.fit import KernelChoice, TrainedGP, fit_residual_gp
 from rio_uq.gp.inference import INFERENCES, inference_for
 from rio_uq.gp.inference.collapsed import Sums
+from rio_uq.gp.inference.contract import Inference
 from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.problem import Problem
 from rio_uq.gp.residual import ResidualGP
@@ -210,13 +211,18 @@ class _Trainer:
         return self._fit(problem, settings, self.options.training.starts, self.options.training.guard, keeps_constant)
 
     def may_do_without_model(self, problem: Problem) -> bool:
-        """Whether it is worth a second GP: not where a user has chosen a part of the method, nor where rows are so many
-        that none are left out by folds, nor where folds of the user's own keep groups apart, whose number is small.
+        """Whether it is worth a second GP: not where a user has chosen a part of the method, nor where a few points are
+        to stand for rows, nor where folds of the user's own keep groups apart, whose number is small.
         """
         options, training = self.options, self.options.training
         is_default = options.is_residual and options.kernel == "io" and training.starts == "auto" and training.guard
-        inference = inference_for(Settings(options.inference), len(problem.features))
-        return is_default and problem.fold is None and inference.trains_folds
+        return is_default and problem.fold is None and self._inference(problem).keeps_rows
+
+    def trains_folds(self, problem: Problem) -> bool:
+        return self._inference(problem).trains_folds
+
+    def _inference(self, problem: Problem) -> Inference:
+        return inference_for(Settings(self.options.inference), len(problem.features))
 
     def without_model(self) -> _Trainer:
         """For a plain GP on outcomes."""
@@ -254,17 +260,19 @@ def _with_or_without_model(
     """The GP that predicts left-out rows better: that on residuals, or a plain one that does without the model; and
     what was compared, if it was.
 
-    The plain one is trained quickly first. Its rows are left out one by one then, at hyperparameters that have seen
-    them: if it does not win by these errors, it will not by those of folds, which are larger.
+    Where rows are left out by folds, the plain one is trained quickly first. Its rows are left out one by one then, at
+    hyperparameters that have seen them: if it does not win by these errors, it will not by those of folds, which are
+    larger.
     """
     trained = train(on_scale(problem, scales), keeps_constant=scales.is_another)
     if not may_choose or not train.may_do_without_model(problem):
         return *trained, None
     outcomes = on_scale(replace(problem, is_residual=False, held_out=None, own=None, like_clones=None), scales)
     train = train.without_model()
-    choice = choose_model(trained.left_out, train.quickly(outcomes, PLAIN_ITERATIONS).left_out)
-    if choice.uses_model:
-        return *trained, choice
+    if train.trains_folds(problem):
+        choice = choose_model(trained.left_out, train.quickly(outcomes, PLAIN_ITERATIONS).left_out)
+        if choice.uses_model:
+            return *trained, choice
     without_model = train(outcomes, keeps_constant=False)
     choice = choose_model(trained.left_out, without_model.left_out)
     return *(trained if choice.uses_model else without_model), choice

@@ -100,7 +100,7 @@ class Training(BaseEstimator):
         prior: str = "weak",
         inducing: Any = "greedy",
         optimize_inducing: bool = False,
-        n_neighbors: int = 100,
+        n_neighbors: int = 50,
         time_budget: float | None = None,
         standardize_output: bool = True,
         sample_rows: int = 20_000,

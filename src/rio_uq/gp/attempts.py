@@ -28,8 +28,20 @@ from rio_uq.gp.priors import Prior, weak_prior
 from rio_uq.gp.problem import Problem
 from rio_uq.gp.scaling import Scaling
 from rio_uq.gp.settings import Settings
-from rio_uq.gp.starts import Scales, bounds_of, in_other_units, plain_gp_start, random_starts, rio_start, unit_start
+from rio_uq.gp.starts import (
+    Scales,
+    bounds_of,
+    in_other_units,
+    plain_gp_start,
+    random_starts,
+    rio_start,
+    rough_start,
+    unit_start,
+)
 from rio_uq.gp.training import Trained, train
+
+ROUGH_ROWS = 200
+"""From so many rows on something rough is looked for as well: fewer could not tell it from noise."""
 
 
 @dataclass(frozen=True)
@@ -151,10 +163,13 @@ def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision
     scales = Scales.of(replace(data, weight=data.effective_weight, precision=None), d, prediction)
     bounds = bounds_of(kernel, q, scales)
     prior = weak_prior(kernel, q, scales) if plan.prior == "weak" else Prior.flat(len(bounds))
+    rough = None
     if first is None:
         starts = [unit_start(kernel, q) if plan.starts == "unit" else rio_start(kernel, q, scales)]
         if plan.starts == "auto" and problem.is_residual and plan.has_slope and scales.model_can_be_beaten:
             starts.append(plain_gp_start(kernel, q, scales))
+        if plan.starts == "auto" and len(rows) >= ROUGH_ROWS:
+            rough = rough_start(kernel, starts[0])
         starts += random_starts(starts[0], plan.n_restarts, rng)
     else:
         neutral, optimum = (
@@ -162,7 +177,7 @@ def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision
             for x in (first.trained.start, first.trained.optimum)
         )
         starts, settings = [optimum], replace(settings, subset_rows=None)
-    trained = train(kernel, data, starts, bounds, settings, rng, prior)
+    trained = train(kernel, data, starts, bounds, settings, rng, prior, rough)
     if first is not None:
         trained = replace(trained, start=neutral)
     degrees = None

@@ -133,7 +133,9 @@ def fit_residual_gp(
     attempt = normal_attempt(plan, targets)
     is_asked_for = noise == "student" and len(rows) >= FEWEST_ROWS
     is_heavy = is_asked_for
-    if is_asked_for or (noise == "io" and guard and not keeps_constant and may_have_tails(problem)):
+    # Precisions of rows have seen those that are left out, and only folds that are trained without can tell.
+    may_be_heavy = noise == "io" and guard and inference.trains_folds and not keeps_constant and may_have_tails(problem)
+    if is_asked_for or may_be_heavy:
         tails = likeliest_tails(attempt.guarded.residual, counts)
         is_heavy = is_asked_for or gain_over_normal(tails, attempt.guarded.residual, counts) > EVIDENCE
         if is_heavy:

@@ -36,7 +36,7 @@ class Settings:
     inference: str = "auto"
     n_inducing: int | None = 300
     time_budget: float | None = None
-    n_neighbors: int = 100
+    n_neighbors: int = 50
     inducing: str | Array = "greedy"
     optimize_inducing: bool = False
     max_iter: int = 200

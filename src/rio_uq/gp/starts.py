@@ -1,11 +1,12 @@
 """Where the optimiser starts, and the bounds it keeps to.
 
-The likelihood has several optima, and one start finds the nearest one only. Two are worth a visit:
+The likelihood has several optima, and one start finds the nearest one only. Three are worth a visit:
 
 - the *RIO* start: the model is right but for something smooth; half of the residual is noise;
 - the *plain GP* start: the model is useless. The linear output kernel is wide enough to take all of ŷ back, the
   input kernel as wide as y itself, and there is little noise. From here the optimiser finds the GP that one would
-  have fitted to y without the model, if that one is better.
+  have fitted to y without the model, if that one is better;
+- the *rough* start: the RIO start with short lengthscales, for what changes from one row to the next.
 
 A start is a vector of the kernel's log-parameters followed by the log noise variances.
 """
@@ -24,8 +25,8 @@ from rio_uq.gp.observations import Observations
 LENGTHSCALE = 0.5
 """Lengthscales start at this times √d of the spread. From half of √d more optima were found than from √d."""
 
-SHORTER = (0.3, 0.1)
-"""Factors on lengthscales, where these are worth a search."""
+SHORTER = 0.1
+"""Factor on lengthscales where something rough is looked for."""
 
 NOTHING_LEFT = 1e6
 """A model leaves nothing of y if the mean square of y is more than this times that of the residual."""
@@ -84,13 +85,13 @@ def plain_gp_start(kernel: Kernel, n_outputs: int, scales: Scales) -> Array:
     return _assemble(kernel, n_outputs, scales, stationary, scales.prediction**2, 0.01 * scales.outcome)
 
 
-def shorter_starts(kernel: Kernel, start: Array) -> list[Array]:
-    """The same start with shorter lengthscales: where a function is rough, long ones lead to the optimum at which it is
+def rough_start(kernel: Kernel, start: Array) -> Array:
+    """A start with shorter lengthscales: where a function is rough, long ones lead to the optimum at which it is
     nothing but noise.
     """
     is_length = [name == "lengthscale" for term in kernel.terms for name in term.parameter_names]
     shift = np.concatenate([is_length, np.zeros(len(start) - len(is_length))])
-    return [np.asarray(start + np.log(factor) * shift) for factor in SHORTER]
+    return np.asarray(start + np.log(SHORTER) * shift)
 
 
 def in_other_units(kernel: Kernel, x: Array, old: Array, new: Array) -> Array:

@@ -24,7 +24,6 @@ from rio_uq.gp.optimize import LONG_MEMORY, MEMORY, Optimum, Search
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.priors import Prior
 from rio_uq.gp.settings import Settings
-from rio_uq.gp.starts import shorter_starts
 
 EXACT_EXPLORING, EXPLORING_POINTS = 1000, 200
 """Starts are compared by the exact GP up to this many rows, by the sparse one with this many points above."""
@@ -33,8 +32,9 @@ POINTS_TO_BEAT = 300
 """Where the number of points is free, hyperparameters are first learnt with at least so many, and fewer are taken if
 these turn out to be enough: few points from the start would not see what is rough."""
 
-EXPLORING_ITERATIONS, COMPARING_ITERATIONS = 30, 10
-"""Iterations after which the starts are compared, and what was found on more rows with what was found on fewer."""
+EXPLORING_ITERATIONS, COMPARING_ITERATIONS, ROUGH_ITERATIONS = 30, 10, 20
+"""Iterations after which the starts are compared, what was found on more rows with what was found on fewer, and the
+rough start with others that have been searched on few rows."""
 
 SAME_OPTIMUM = 0.5
 """Ends of two searches are the same optimum if no logarithm of a parameter differs by more."""
@@ -84,6 +84,7 @@ def train(
     settings: Settings,
     rng: np.random.Generator,
     prior: Prior | None = None,
+    rough: Array | None = None,
 ) -> Trained:
     """Train from the starts and keep the best.
 
@@ -98,8 +99,10 @@ def train(
     rng : numpy.random.Generator
     prior : Prior or None
         On those vectors; None maximises the likelihood alone.
+    rough : (p,) array or None
+        One more start where starts are explored first, see `rio_uq.gp.starts.rough_start`.
     """
-    trainer = _Trainer(kernel, data, bounds, settings, rng, prior or Prior.flat(len(bounds)))
+    trainer = _Trainer(kernel, data, bounds, settings, rng, prior or Prior.flat(len(bounds)), rough)
     with single_blas_thread:
         if settings.subset_rows is not None:
             return trainer.run(*trainer.explore(starts, settings.subset_rows))
@@ -114,19 +117,18 @@ class _Trainer:
     settings: Settings
     rng: np.random.Generator
     prior: Prior
+    rough: Array | None
 
     def explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
         """Where the best of the starts has come to after some iterations, and that start.
 
-        Where the number of points is free, shorter lengthscales are tried as well, and few rows exactly beside more of
-        them with points: the exact GP sees what is rough, and what it finds may take more points than there can be. The
-        bound on all rows decides.
+        Where the number of points is free, few rows are searched exactly beside more of them with points: the exact GP
+        sees what is rough, and what it finds may take more points than there can be. The bound on all rows decides.
         """
         inference = inference_for(self.settings, len(self.data))
         n_rows = inference.exploring_rows(n_rows)
         if not inference.needs_exploring(self.settings):
             return self._explore(starts, n_rows)
-        starts = [*starts, *shorter_starts(self.kernel, starts[0])]
         sizes = {min(n_rows, EXACT_EXPLORING, len(self.data)), min(n_rows, len(self.data))}
         explored = [self._explore(starts, size) for size in sorted(sizes)]
 
@@ -143,7 +145,8 @@ class _Trainer:
         cheaper = INFERENCES["exact" if is_exact else "sparse"]
         has_first_search = is_exact and n_rows > FEW_ROWS
         is_worth_it = has_first_search and cheaper is inference_for(self.settings, len(self.data))
-        if len(starts) == 1 and not is_subset and not is_worth_it:
+        rough = self.rough if is_exact else None
+        if len(starts) == 1 and rough is None and not is_subset and not is_worth_it:
             return starts[0], starts[0]
         data = self.data
         if is_subset:
@@ -160,14 +163,18 @@ class _Trainer:
         if has_first_search:
             ends = self._after_few_rows(starts, data, max_iter, n_jobs)
             max_iter = min(COMPARING_ITERATIONS, max_iter)
-            if len(ends) == 1 and not is_subset:
+            if len(ends) == 1 and rough is None and not is_subset:
                 return ends[0], starts[0]
+        iterations = dict.fromkeys(ends, max_iter)
+        if rough is not None:  # few rows are too far apart to show what is rough
+            number, starts = len(starts), [*starts, rough]
+            ends[number], iterations[number] = rough, min(ROUGH_ITERATIONS, self.settings.max_iter)
         objectives = {number: objective_at(starts[number]) for number in ends}
 
         def walk_from(number: int) -> Optimum:
             label = f"start {number + 1} on {len(data)} rows"
             try:
-                return self._maximize(objectives[number], ends[number], max_iter, SUBSET_TOLERANCE, label)
+                return self._maximize(objectives[number], ends[number], iterations[number], SUBSET_TOLERANCE, label)
             except NotPositiveDefiniteError as error:  # one of the others may do
                 return Optimum(starts[number], -np.inf, 0, False, str(error))
 

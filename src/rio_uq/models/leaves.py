@@ -137,5 +137,12 @@ def share_drawn(model: Any, n_in_tree: float) -> float:
         return n_in_tree / float(n_trained)
     share = getattr(model, "subsample", None)
     if share is None or getattr(model, "subsample_freq", 1) == 0 or type(model).__module__.startswith("catboost"):
-        return 1.0  # the leaves of CatBoost count all rows
-    return float(share)
+        share = 1.0  # the leaves of CatBoost count all rows
+    return float(share) * (1.0 - _share_validating(model))
+
+
+def _share_validating(model: Any) -> float:
+    """The share of its rows that scikit-learn's boosting has kept back to tell when to stop."""
+    is_stopped = getattr(model, "do_early_stopping_", getattr(model, "n_iter_no_change", None) is not None)
+    share = getattr(model, "validation_fraction", None)
+    return share if is_stopped and isinstance(share, float) else 0.0

@@ -271,7 +271,7 @@ def _read_nearest(
     kernel, theta, noise_variance = _read_hyperparameters("gp/posterior", of_posterior, arrays, n_columns, n_outputs)
     of_posterior.finish()
     statistics.text("kind", ("nearest",))
-    n_neighbors = statistics.count("n_neighbors", 1)
+    n_neighbors, n_points = statistics.count("n_neighbors", 1), statistics.count("n_points", 0)
     statistics.finish()
     rows = arrays.floats("gp/evidence/rows", None, n_columns)
     if not len(rows):
@@ -285,7 +285,8 @@ def _read_nearest(
         for name in ("gp/evidence/weight", "gp/evidence/precision")
     )
     data = Observations(rows, targets, weight, precision)
-    return replace(nearest.posterior_of(kernel, theta, noise, data, n_neighbors), noise_variance=noise_variance)
+    posterior = nearest.posterior_of(kernel, theta, noise, data, n_neighbors, n_points)
+    return replace(posterior, noise_variance=noise_variance)
 
 
 def _read_posterior(prefix: str, fields: Fields, arrays: Arrays, n_columns: int, n_outputs: int) -> Posterior:
@@ -317,17 +318,18 @@ def _write_statistics(statistics: Statistics, put: Put) -> dict[str, Any]:
         for name in ("rows", "targets", "weight", "precision"):
             if (values := getattr(data, name)) is not None:
                 put(f"gp/evidence/{name}", values)
-        return {"kind": "nearest", "n_neighbors": int(statistics.local.n_neighbors)}
+        numbers = {"n_neighbors": statistics.local.n_neighbors, "n_points": statistics.n_points}
+        return {"kind": "nearest", **numbers}
     if isinstance(statistics, ExactStatistics):
         put("gp/evidence/targets", statistics.targets)
         put("gp/evidence/pull", statistics.effective_weight)
-        numbers = {"total_weight": statistics.total_weight, "log_precision": statistics.log_precision}
-        return {"kind": "exact", **{name: float(value) for name, value in numbers.items()}}
+        sizes = {"total_weight": statistics.total_weight, "log_precision": statistics.log_precision}
+        return {"kind": "exact", **{name: float(value) for name, value in sizes.items()}}
     sums = statistics.sums
     for name in ("phi", "b", "s"):
         put(f"gp/evidence/{name}", getattr(sums, name))
-    numbers = {"t": sums.t, "n": sums.n, "log_precision": sums.log_precision, "jitter": statistics.jitter}
-    return {"kind": "sparse", **{name: float(value) for name, value in numbers.items()}}
+    sizes = {"t": sums.t, "n": sums.n, "log_precision": sums.log_precision, "jitter": statistics.jitter}
+    return {"kind": "sparse", **{name: float(value) for name, value in sizes.items()}}
 
 
 def _read_statistics(fields: Fields, arrays: Arrays, m: int, q: int) -> ExactStatistics | SparseStatistics:

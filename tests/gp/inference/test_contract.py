@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rio_uq.gp.inference import EXACT_ROWS, INFERENCES, inference_for
+from rio_uq.gp.inference.chosen import Chosen
 from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.optimize import Search
@@ -60,7 +61,7 @@ def test_rounds_end_with_the_training(inference, problem):
         assert inference.rounds(Settings(inducing=inducing, max_iter=7), problem[1])[-1] == 7
 
 
-def test_few_rows_are_exact_and_many_are_sparse():
+def test_few_rows_are_exact_and_left_out_ones_choose_for_many():
     assert inference_for(Settings(), EXACT_ROWS) is INFERENCES["exact"]
-    assert inference_for(Settings(), EXACT_ROWS + 1) is INFERENCES["sparse"]
+    assert isinstance(inference_for(Settings(), EXACT_ROWS + 1), Chosen)
     assert inference_for(Settings("svgp"), 10) is INFERENCES["svgp"]

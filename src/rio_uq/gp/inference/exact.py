@@ -36,6 +36,9 @@ from rio_uq.gp.settings import Settings
 MUCH = 4 * GIB
 """Memory above which further rows are added with a warning."""
 
+EXPLORING_ROWS = 1000
+"""On which starts are compared."""
+
 
 def memory_needed(n_rows: int, n_outputs: int) -> int:
     """Bytes of the kernel matrix, and of a factor for each output, at least."""
@@ -255,7 +258,7 @@ class Exact:
         return False
 
     def exploring_rows(self, n_rows: int) -> int:
-        return n_rows
+        return min(n_rows, EXPLORING_ROWS)
 
     def rounds(self, settings: Settings, data: Observations) -> list[int]:
         return [settings.max_iter]

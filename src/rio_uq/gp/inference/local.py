@@ -1,36 +1,37 @@
-"""The posterior at a row, given the training rows nearest to it and slopes that all rows share.
+"""The posterior at a row, given the training rows nearest to it and what all rows say about shared features.
 
-The kernel is a sum of stationary terms k, and of linear ones: slopes β ~ N(0, I) on φ(c), the columns of linear terms
-times √v. Near rows say much about what is stationary, and little about slopes, which rows from everywhere determine. So
-given β, the posterior at c is that of its nearest rows N, and β is that of a random subset of all rows,
+The kernel is φ(c)·φ(c') + κ(c, c'), features and a rest, see `rio_uq.gp.inference.two_parts`. Near rows say much about
+the rest, and little about the weights β of the features, which rows from everywhere determine. So given β, the
+posterior at c is that of its nearest rows N. With A_N = κ(N, N) + σ² D of these and w = A_N⁻¹ κ(N, c), the latent value
+at c is w·r_N + u·β and something of variance κ(c, c) − w·κ(N, c), with u = φ(c) − Φ_Nᵀ w. With β ~ N(b, S) that is
 
-    β ~ N(b, S)        S = (I + Φᵀ A⁻¹ Φ)⁻¹        b = S Φᵀ A⁻¹ r        with A = k(C, C) + σ² D of the subset
+    mean(c) = φ(c)·b + wᵀ (r_N − Φ_N b)        var(c) = κ(c, c) − wᵀ κ(N, c) + uᵀ S u
 
-With A_N = k(N, N) + σ² D of the nearest rows and w = A_N⁻¹ k(N, c), the latent value at c is w·r_N + u·β and something
-of variance k(c, c) − w·k(N, c), with u = φ(c) − Φ_Nᵀ w. Over β that is
+What latent values at two rows have in common is what their errors f(c) − w·r_N have, so that between rows
 
-    mean(c) = φ(c)·b + wᵀ (r_N − Φ_N b)        var(c) = k(c, c) − wᵀ k(N, c) + uᵀ S u
-
-which is the exact posterior where N and the subset are all rows. What latent values at two rows have in common is what
-their errors f(c) − w·r_N have, so that between rows
-
-    cov(c, c') = k(c, c') − wᵀ k(N, c') − k(c, N') w' + wᵀ (k(N, N') + σ² D δ) w' + uᵀ S u'
+    cov(c, c') = κ(c, c') − wᵀ κ(N, c') − κ(c, N') w' + wᵀ (κ(N, N') + σ² D δ) w' + uᵀ S u'
 
 with δ for rows that are in both N and N'.
 
-**Leave-one-out.** The nearest rows of a training row are others. Where it is one of the subset, its part of the
-information on β is taken off: with s = var(c) − uᵀSu + σ²/w_i, the variance of its outcome given β, and h = uᵀSu/s,
+**Weights of features.** Rows are in random order. A first part of them, the subset, tells of β as the exact GP has it,
+and every further row i what it has to say beside its nearest rows among those before it (Vecchia): given these and β,
+it is w·r_N + u·β and something of variance s_i = κ(c, c) − w·κ(N, c) + σ²/w_i, so that
+
+    S = (I + Φᵀ A⁻¹ Φ + Σ_i u_i u_iᵀ/s_i)⁻¹        b = S (Φᵀ A⁻¹ r + Σ_i u_i (r_i − w·r_N)/s_i)
+
+with Φ, r and A = κ(C, C) + σ² D of the subset. Where N and the subset are all rows, this is the exact posterior; with
+no rows nearby it is that of the sparse GP (FITC).
+
+**Leave-one-out.** The nearest rows of a training row are others. Where it has told of β, that part is taken off: with
+s, the variance of its outcome given β, and h = uᵀSu/s,
 
     r − mean(c) → (r − mean(c))/(1 − h)        uᵀSu → uᵀSu/(1 − h)
-
-**Factors.** Bordered by right-hand sides B, with something large in the corner, the Cholesky factor of A_N has L⁻¹B in
-its border: one factorisation of a stack of matrices has all of the solves that the formulas need.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -38,24 +39,33 @@ import numpy as np
 
 from rio_uq._base.array import Array
 from rio_uq.gp.backend.linalg import cholesky, inverse, solve_lower
-from rio_uq.gp.backend.walking import Block, walk
+from rio_uq.gp.backend.walking import Block, sum_over_rows, walk
 from rio_uq.gp.inference.neighbours import Indices, Neighbours
+from rio_uq.gp.inference.two_parts import Terms, TwoParts
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
-
-CORNER = 1e100
-"""In the corner of a bordered matrix."""
 
 STACK = 2**17
 """Entries of a stack of matrices, which should stay in the cache of a processor."""
 
+JITTER = 1e-11
+"""Share of variances that is added to them, for copies of rows without noise."""
+
 BLOCK_COLUMNS = 1024
 """Rows whose covariances with all others are made at once."""
 
-Terms = tuple[int, ...]
+INFORMING_ROWS = 50_000
+"""Rows that tell of β, at most: so few weights are known well by then."""
+
+INFORMING_NEIGHBOURS = 30
+"""Rows that each of them is given, at most."""
 
 
-class Slopes(NamedTuple):
+CACHED = ("neighbours", "features", "weight")
+"""Of a `Local`."""
+
+
+class Weights(NamedTuple):
     """β of each output, see the top of this module.
 
     Attributes
@@ -68,25 +78,25 @@ class Slopes(NamedTuple):
     covariance: Array
 
     @classmethod
-    def of(cls, stationary: Array, design: Array, targets: Array, noise: Array, weight: Array) -> Slopes:
-        """From the stationary kernel matrix of rows (m, m), Φ (m, p), targets (m, q), noise variances (q,) and weights
-        (m,).
-        """
-        p, q = design.shape[1], targets.shape[1]
-        mean, covariance = np.zeros((p, q)), np.zeros((q, p, p))
-        for output in range(q):
-            factor, _ = cholesky(stationary, diagonal=stationary.diagonal() + noise[output] / weight)
-            half = solve_lower(factor, np.column_stack([design, targets[:, output]]))
-            information, _ = cholesky(np.eye(p) + half[:, :p].T @ half[:, :p])
-            covariance[output] = inverse(information)
-            mean[:, output] = covariance[output] @ (half[:, :p].T @ half[:, p])
+    def unknown(cls, n_features: int, n_outputs: int) -> Weights:
+        """As if they were known to be zero, which leaves what is local."""
+        return cls(np.zeros((n_features, n_outputs)), np.zeros((n_outputs, n_features, n_features)))
+
+    @classmethod
+    def of(cls, information: Array, about: Array) -> Weights:
+        """From Σ u uᵀ/s (q, p, p) and Σ u r/s (q, p), which the prior is added to."""
+        mean, covariance = np.zeros(about.T.shape), np.zeros(information.shape)
+        for output, (of_rows, right) in enumerate(zip(information, about, strict=True)):
+            factor, _ = cholesky(np.eye(len(right)) + of_rows)
+            covariance[output] = inverse(factor)
+            mean[:, output] = covariance[output] @ right
         return cls(mean, covariance)
 
 
 class _Solved(NamedTuple):
-    """Of b rows: the mean less φ(c)·b, the variance given β, and u."""
+    """Of b rows: w·r_N, the variance given β, and u."""
 
-    mean: Array  # (b, q)
+    local: Array  # (b, q)
     variance: Array  # (b, q)
     u: Array  # (q, b, p)
 
@@ -97,22 +107,22 @@ class Local:
 
     Attributes
     ----------
-    kernel : Kernel
-    theta : (n_parameters,) array
+    parts : TwoParts
+        Of the kernel.
     noise_variance : (q,) array
     data : Observations
         The first of which are the subset.
     n_subset, n_neighbors : int
-    slopes : Slopes
+    weights : Weights
+        Of the features.
     """
 
-    kernel: Kernel
-    theta: Array
+    parts: TwoParts
     noise_variance: Array
     data: Observations
     n_subset: int
     n_neighbors: int
-    slopes: Slopes
+    weights: Weights = field(repr=False)
 
     @classmethod
     def of(
@@ -123,19 +133,40 @@ class Local:
         data: Observations,
         n_subset: int,
         n_neighbors: int,
+        points: Array,
     ) -> Local:
-        """With the slopes of the subset."""
-        p = sum(term.stop - term.start for term in kernel.terms if term.is_linear)
-        unknown = Slopes(np.zeros((p, data.n_outputs)), np.zeros((data.n_outputs, p, p)))
-        local = cls(kernel, theta, noise_variance, data, n_subset, n_neighbors, unknown)
-        return local if not p else replace(local, slopes=local.slopes_of_subset())
+        """With the weights that the rows tell of."""
+        parts = TwoParts(kernel, theta, points)
+        unknown = Weights.unknown(parts.n_features, data.n_outputs)
+        local = cls(parts, noise_variance, data, n_subset, n_neighbors, unknown)
+        return local.changed(weights=Weights.of(*local._information())) if parts.n_features else local
+
+    def changed(self, *, noise_variance: Array | None = None, weights: Weights | None = None) -> Local:
+        """With other noise variances or weights; what does not depend on them is not made again."""
+        noise_variance = self.noise_variance if noise_variance is None else noise_variance
+        changed = replace(self, noise_variance=noise_variance, weights=self.weights if weights is None else weights)
+        changed.__dict__.update({name: self.__dict__[name] for name in CACHED if name in self.__dict__})
+        return changed
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("neighbours", "weight")}
+        return {name: value for name, value in self.__dict__.items() if name not in CACHED}
 
     @cached_property
     def neighbours(self) -> Neighbours:
-        return Neighbours.of(self.kernel, self.theta, self.data.rows)
+        return Neighbours.of(self.parts.kernel, self.parts.theta, self.data.rows)
+
+    @cached_property
+    def features(self) -> Array:
+        """Φ of all rows, (n, p)."""
+        features = np.empty((len(self.data), self.parts.n_features))
+
+        def work(span: int, blocks: list[Block]) -> None:
+            for _, block in blocks:
+                features[block] = self.parts.features(self.data.rows[block])
+
+        if self.parts.n_features:
+            walk(len(features), BLOCK_COLUMNS, self.data.n_jobs, work)
+        return features
 
     @cached_property
     def weight(self) -> Array:
@@ -143,34 +174,53 @@ class Local:
         weight = self.data.effective_weight
         return np.ones(len(self.data)) if weight is None else weight
 
-    def slopes_of_subset(self) -> Slopes:
-        rows, targets = self.data.rows[: self.n_subset], self.data.targets[: self.n_subset]
-        matrix = self._between(rows, rows, self._stationary())
-        return Slopes.of(matrix, self.design(rows), targets, self.noise_variance, self.weight[: self.n_subset])
-
     @property
-    def all_terms(self) -> Terms:
-        return tuple(range(len(self.kernel.terms)))
+    def n_informing(self) -> int:
+        """Rows that tell of β."""
+        return min(len(self.data), max(self.n_subset, INFORMING_ROWS))
 
-    def _stationary(self, terms: Terms | None = None) -> list[int]:
-        return [i for i in (self.all_terms if terms is None else terms) if not self.kernel.terms[i].is_linear]
+    def _information(self) -> tuple[Array, Array]:
+        """What rows tell of β: (q, p, p) and (q, p)."""
+        self._share()
+        information, about = self._of_subset()
+        start = self.n_subset
+        while start < self.n_informing:
+            # Those before a row are searched in steps: the first half for all of the second one.
+            numbers = np.arange(start, min(2 * start, self.n_informing))
+            more_information, more_about = self._of_further(numbers, self.neighbours.first(start))
+            information, about = information + more_information, about + more_about
+            start += len(numbers)
+        return information, about
 
-    def design(self, rows: Array, terms: Terms | None = None) -> Array:
-        """φ of rows (..., D): (..., p), zero where it belongs to other terms than those asked for."""
-        columns = [np.zeros((*rows.shape[:-1], 0))]
-        for number, (term, theta) in enumerate(zip(self.kernel.terms, self.kernel.split(self.theta), strict=True)):
-            if term.is_linear:
-                is_asked_for = float(terms is None or number in terms)
-                columns.append(is_asked_for * np.exp(0.5 * theta) * rows[..., term.start : term.stop])
-        return np.concatenate(columns, axis=-1)
+    def _of_further(self, numbers: Indices, before: Neighbours) -> list[Array]:
+        """Σ u uᵀ/s and Σ u (r − w·r_N)/s of rows beside their nearest ones among some before them."""
+        k = min(self.n_neighbors, INFORMING_NEIGHBOURS, len(before.scaled))
 
-    def _between(self, x: Array, z: Array, terms: list[int]) -> Array:
-        """The sum of stationary terms of stacks of rows."""
-        parts = self.kernel.split(self.theta)
-        total = np.zeros((*x.shape[:-1], z.shape[-2]))
-        for i in terms:
-            total += self.kernel.terms[i].between(parts[i], x, z)
-        return total
+        def work(span: int, block: Block) -> tuple[Array, Array]:
+            own = numbers[block[1]]
+            solved = self._solve(self.data.rows[own], before.nearest(self.data.rows[own], k))
+            variance = np.maximum(solved.variance, 0.0) + self.noise_variance / self.weight[own, None]
+            left = (self.data.targets[own] - solved.local) / variance
+            scaled = solved.u / variance.T[:, :, None]
+            return np.swapaxes(solved.u, 1, 2) @ scaled, np.einsum("qbp,bq->qp", solved.u, left)
+
+        return sum_over_rows(len(numbers), self.neighbours.block_rows, self.data.n_jobs, work)
+
+    def _of_subset(self) -> tuple[Array, Array]:
+        """Φᵀ A⁻¹ Φ and Φᵀ A⁻¹ r."""
+        m, p, q = self.n_subset, self.parts.n_features, self.data.n_outputs
+        rows, features = self.data.rows[:m], self.features[:m]
+        rest = self.parts.stationary(rows, rows) - self._points_of(features) @ self._points_of(features).T
+        information, about = np.empty((q, p, p)), np.empty((q, p))
+        for output, noise in enumerate(self.noise_variance):
+            factor, _ = cholesky(rest, diagonal=rest.diagonal() + noise / self.weight[:m])
+            half = solve_lower(factor, np.column_stack([features, self.data.targets[:m, output]]))
+            information[output], about[output] = half[:, :p].T @ half[:, :p], half[:, :p].T @ half[:, p]
+        return information, about
+
+    def _points_of(self, features: Array) -> Array:
+        """The features of the points alone."""
+        return features[..., self.parts.n_slopes :]
 
     def moments(self, rows: Array, terms: Terms, n_jobs: int, *, with_variance: bool) -> tuple[Array, Array]:
         """Mean and, if asked for, variance of the sum of some terms at each row, (n, q) each."""
@@ -180,10 +230,10 @@ class Local:
 
         def work(block: slice) -> None:
             part = np.asarray(rows[block], dtype=float)
-            solved = self._solve(part, self.neighbours.nearest(part, k), terms, with_slopes=with_variance)
-            mean[block] = solved.mean + self._slope_part(part, terms)
+            solved = self._solve(part, self.neighbours.nearest(part, k), terms)
+            mean[block] = solved.local + self._of_mean_weights(solved.u)
             if with_variance:
-                variance[block] = np.maximum(solved.variance, 0.0) + self._of_slopes(solved.u)
+                variance[block] = np.maximum(solved.variance, 0.0) + self._of_unknown_weights(solved.u)
 
         self._walk(len(rows), n_jobs, work)
         return mean, variance
@@ -200,15 +250,15 @@ class Local:
 
         def work(block: slice) -> None:
             own = numbers[block]
-            rows = self.data.rows[own]
             others = self.nearest_others(own) if nearest is None else nearest[block]
-            solved = self._solve(rows, others, self.all_terms)
-            of_slopes, given_slopes = self._of_slopes(solved.u), np.maximum(solved.variance, 0.0)
-            share = of_slopes / (given_slopes + self.noise_variance / self.weight[own, None])
-            left = np.where((own < self.n_subset)[:, None], np.maximum(1.0 - share, np.finfo(float).eps), 1.0)
-            mean = solved.mean + self._slope_part(rows, self.all_terms)
+            solved = self._solve(self.data.rows[own], others)
+            of_weights, given_weights = self._of_unknown_weights(solved.u), np.maximum(solved.variance, 0.0)
+            share = of_weights / (given_weights + self.noise_variance / self.weight[own, None])
+            has_told = (own < self.n_informing)[:, None]
+            left = np.where(has_told, np.maximum(1.0 - share, np.finfo(float).eps), 1.0)
+            mean = solved.local + self._of_mean_weights(solved.u)
             residual[block] = (self.data.targets[own] - mean) / left
-            variance[block] = given_slopes + of_slopes / left
+            variance[block] = given_weights + of_weights / left
 
         self._walk(len(numbers), n_jobs, work)
         return residual, variance
@@ -216,99 +266,92 @@ class Local:
     def covariance(self, rows: Array, terms: Terms) -> Array:
         """Covariance of the sum of some terms between rows, (q, n, n)."""
         nearest = self.neighbours.nearest(rows, min(self.n_neighbors, len(self.data)))
-        asked, all_stationary = self._stationary(terms), self._stationary()
         used, place = np.unique(nearest, return_inverse=True)
         w = np.zeros((self.data.n_outputs, len(rows), len(used)))
-        size = max(1, STACK // nearest.shape[1] ** 2)
-        for start in range(0, len(rows), size):
-            part = slice(start, start + size)
+        features = self.parts.features(rows, terms)
+        for part in _stacks(*nearest.shape):
             numbers = np.arange(len(rows))[part, None]
-            w[:, numbers, place.reshape(nearest.shape)[part]] = self._weights(rows[part], nearest[part], asked)
-        neighbours = self.data.rows[used]
-        u = self.design(rows, terms) - w @ self.design(neighbours)
-        total = u @ self.slopes.covariance @ np.swapaxes(u, -1, -2) + self._between(rows, rows, asked)
-        cross = w @ self._between(neighbours, rows, asked)
+            near = self._near(rows[part], nearest[part], features[part], terms)
+            w[:, numbers, place.reshape(nearest.shape)[part]] = near.w
+        neighbours, of_neighbours = self.data.rows[used], self.features[used]
+        u = features - w @ of_neighbours
+        shared = self._points_of(features)
+        total = u @ self.weights.covariance @ np.swapaxes(u, -1, -2)
+        total += self.parts.stationary(rows, rows, terms) - shared @ shared.T
+        cross = w @ (self.parts.stationary(neighbours, rows, terms) - self._points_of(of_neighbours) @ shared.T)
         total -= cross + np.swapaxes(cross, -1, -2)
         for start in range(0, len(used), BLOCK_COLUMNS):
             part = slice(start, start + BLOCK_COLUMNS)
-            columns = w @ self._between(neighbours, neighbours[part], all_stationary)
-            columns += w[:, :, part] * (self.noise_variance[:, None, None] / self.weight[used[part]])
+            rest = self.parts.stationary(neighbours, neighbours[part])
+            rest -= self._points_of(of_neighbours) @ self._points_of(of_neighbours[part]).T
+            columns = w @ rest + w[:, :, part] * (self.noise_variance[:, None, None] / self.weight[used[part]])
             total += columns @ np.swapaxes(w[:, :, part], -1, -2)
         return np.asarray(total)
 
-    def _weights(self, rows: Array, nearest: Indices, asked: list[int]) -> Array:
-        """w of a stack of rows, (q, b, k)."""
-        near = self.data.rows[nearest] - rows[:, None, :]
-        matrix = self._between(near, near, self._stationary())
-        cross = self._between(near, np.zeros_like(near[:, :1]), asked)
-        noise = (self.noise_variance[:, None, None] / self.weight[nearest])[..., None] * np.eye(nearest.shape[1])
-        return np.asarray(np.linalg.solve(matrix + noise, np.broadcast_to(cross, (*noise.shape[:-1], 1)))[..., 0])
+    def _of_mean_weights(self, u: Array) -> Array:
+        """u·b, (b, q): not by BLAS, whose rounding depends on the number of rows."""
+        return np.asarray(np.einsum("qbp,pq->bq", u, self.weights.mean))
 
-    def _slope_part(self, rows: Array, terms: Terms) -> Array:
-        """φ(c)·b, (b, q): not by BLAS, whose rounding depends on the number of rows."""
-        return np.asarray(np.einsum("bp,pq->bq", self.design(rows, terms), self.slopes.mean))
-
-    def _of_slopes(self, u: Array) -> Array:
+    def _of_unknown_weights(self, u: Array) -> Array:
         """uᵀ S u, (b, q)."""
-        return np.asarray(np.einsum("qbi,qij,qbj->bq", u, self.slopes.covariance, u))
+        half = np.matmul(u[:, :, None, :], self.weights.covariance[:, None])[:, :, 0]
+        return np.asarray(np.einsum("qbp,qbp->bq", half, u))
 
     def _walk(self, n_rows: int, n_jobs: int, work: Callable[[slice], None]) -> None:
-        block_rows = self.neighbours.block_rows
-
         def of_span(span: int, blocks: list[Block]) -> None:
             for _, block in blocks:
                 work(block)
 
-        walk(n_rows, block_rows, n_jobs, of_span)
+        self._share()
+        walk(n_rows, self.neighbours.block_rows, n_jobs, of_span)
 
-    def _solve(self, rows: Array, nearest: Indices, terms: Terms, *, with_slopes: bool = True) -> _Solved:
+    def _share(self) -> None:
+        """Make what threads share before they begin: the threads that it takes itself are the same."""
+        for name in CACHED:
+            getattr(self, name)
+
+    def _solve(self, rows: Array, nearest: Indices, terms: Terms | None = None) -> _Solved:
         """Given β and the nearest rows (b, k) of rows (b, D)."""
-        (b, k), q = nearest.shape, self.data.n_outputs
-        p = self.slopes.mean.shape[0] if with_slopes else 0
-        solved = _Solved(np.empty((b, q)), np.empty((b, q)), np.empty((q, b, p)))
-        size = max(1, STACK // (k + p + 2) ** 2)
-        for start in range(0, b, size):
-            part = slice(start, start + size)
-            self._solve_stack(rows[part], nearest[part], terms, p, part, solved)
-        return solved
+        b, p, q = len(rows), self.parts.n_features, self.data.n_outputs
+        local, variance, u = np.empty((b, q)), np.empty((b, q)), np.empty((q, b, p))
+        features = self.parts.features(rows, terms)
+        for part in _stacks(*nearest.shape):
+            near = self._near(rows[part], nearest[part], features[part], terms)
+            local[part] = np.einsum("qbk,bkq->bq", near.w, self.data.targets[nearest[part]])
+            variance[part] = (near.prior - np.einsum("qbk,bk->qb", near.w, near.cross)).T
+            u[:, part] = features[part] - np.matmul(near.w[:, :, None, :], near.features)[:, :, 0]
+        return _Solved(local, variance, u)
 
-    def _solve_stack(self, rows: Array, nearest: Indices, terms: Terms, p: int, part: slice, out: _Solved) -> None:
-        asked, (b, k) = self._stationary(terms), nearest.shape
-        neighbours, targets, weight = self.data.rows[nearest], self.data.targets[nearest], self.weight[nearest]
-        design = self.design(neighbours)
-        near = neighbours - rows[:, None, :]  # stationary terms see differences alone, and small ones keep their digits
-        matrix = self._between(near, near, self._stationary())
-        prior = self._between(np.zeros((1, rows.shape[1])), np.zeros((1, rows.shape[1])), asked)[0, 0]
-        bordered = np.zeros((b, k + p + 2, k + p + 2))
-        bordered[:, :k, :k] = matrix
-        bordered[:, k, :k] = self._between(np.zeros((b, 1, rows.shape[1])), near, asked)[:, 0]
-        bordered[:, k + 2 :, :k] = np.swapaxes(design[:, :, :p], -1, -2)
-        border, inside = np.arange(k, k + p + 2), np.arange(k)
-        bordered[:, border, border] = CORNER
+    def _near(self, rows: Array, nearest: Indices, features: Array, terms: Terms | None) -> _Near:
+        """A stack of rows beside their nearest ones."""
+        near = self.data.rows[nearest] - rows[:, None, :]  # small differences keep their digits
+        here, around = np.zeros((len(rows), 1, rows.shape[1])), self.features[nearest]
+        matrix = self.parts.stationary(near, near)
+        cross = self.parts.stationary(here, near, terms)[:, 0]
+        prior = self.parts.stationary(here[:1], here[:1], terms)[0, 0]
+        if len(self.parts.points):
+            shared, shared_here = self._points_of(around), self._points_of(features)
+            matrix -= np.matmul(shared, np.swapaxes(shared, -1, -2))
+            cross -= np.matmul(shared, shared_here[:, :, None])[..., 0]
+            prior = prior - np.einsum("bm,bm->b", shared_here, shared_here)
+        w = np.empty((self.data.n_outputs, *nearest.shape))
+        inside = np.arange(nearest.shape[1])
+        diagonal = (1.0 + JITTER) * matrix[:, inside, inside]
         for output, noise in enumerate(self.noise_variance):
-            bordered[:, inside, inside] = matrix[:, inside, inside] + noise / weight
-            bordered[:, k + 1, :k] = targets[:, :, output] - design @ self.slopes.mean[:, output]
-            halves = _cholesky_of_stack(bordered, k)[:, k:, :k]
-            inner = np.matmul(halves, halves[:, 0, :, None])[..., 0]  # wᵀ of all right-hand sides
-            out.mean[part, output] = inner[:, 1]
-            out.variance[part, output] = prior - inner[:, 0]
-            out.u[output, part] = self.design(rows, terms)[:, :p] - inner[:, 2:]
+            matrix[:, inside, inside] = diagonal + noise / self.weight[nearest]
+            w[output] = np.linalg.solve(matrix, cross[..., None])[..., 0]
+        return _Near(w, cross, np.broadcast_to(prior, len(rows)), around)
 
 
-def _cholesky_of_stack(matrices: Array, k: int) -> Array:
-    """Lower factors of a stack of bordered matrices; with jitter on the first k of the diagonal where one needs it, so
-    that a row does not depend on others of its stack.
-    """
-    try:
-        return np.asarray(np.linalg.cholesky(matrices))
-    except np.linalg.LinAlgError:
-        return np.stack([_cholesky_of_one(matrix, k) for matrix in matrices])
+class _Near(NamedTuple):
+    """Of a stack of rows: w, κ(N, c), κ(c, c) and Φ_N."""
+
+    w: Array  # (q, b, k)
+    cross: Array  # (b, k)
+    prior: Array  # (b,)
+    features: Array  # (b, k, p)
 
 
-def _cholesky_of_one(matrix: Array, k: int) -> Array:
-    try:
-        return np.asarray(np.linalg.cholesky(matrix))
-    except np.linalg.LinAlgError:
-        factor, _ = cholesky(matrix[:k, :k])
-        halves = solve_lower(factor, matrix[k:, :k].T).T
-        return np.block([[factor, np.zeros((k, len(halves)))], [halves, np.zeros((len(halves), len(halves)))]])
+def _stacks(n_rows: int, k: int) -> list[slice]:
+    size = max(1, STACK // max(k, 1) ** 2)
+    return [slice(start, start + size) for start in range(0, n_rows, size)]

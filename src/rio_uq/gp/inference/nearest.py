@@ -1,8 +1,9 @@
 """The GP of the nearest rows: hyperparameters from a subset, predictions from the rows near the one asked for.
 
 Training maximises the log marginal likelihood of a random subset of m rows (`rio_uq.gp.inference.exact`). The posterior
-at a row is exact given its k nearest training rows and slopes of linear terms (`rio_uq.gp.inference.local`): memory is
-that of the rows, and time k³ for each row that is predicted, for any n.
+at a row is exact given its k nearest training rows and weights of features that all rows share: slopes of linear terms
+and, where left-out rows say that it helps, values at some points, as in the sparse GP (`rio_uq.gp.inference.local`).
+Memory is that of the rows, and time k³ for each row that is predicted, for any n.
 
 **Subset and order.** Rows are kept in the order of a hash of their values. It does not depend on how they came, its
 first m are a random subset, and those of two sets of rows are the first m of both subsets' rows: further rows give what
@@ -21,7 +22,7 @@ Lengthscales stay: shorter ones were likelier by this density on protein data, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, NoReturn
 
@@ -31,12 +32,14 @@ from scipy.optimize import minimize_scalar
 
 from rio_uq._base.array import Array
 from rio_uq.gp.backend.threads import single_blas_thread
+from rio_uq.gp.inducing import greedy
 from rio_uq.gp.inference import exact
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.inference.contract import Objective
 from rio_uq.gp.inference.exact import ExactObjective, ExactStatistics
-from rio_uq.gp.inference.local import Local, Terms
+from rio_uq.gp.inference.local import Local
 from rio_uq.gp.inference.neighbours import Indices
+from rio_uq.gp.inference.two_parts import Terms
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.optimize import Optimum, Search
@@ -50,8 +53,11 @@ SUBSET_ROWS = 2000
 EXPLORING_ROWS = 1000
 """On which starts are compared."""
 
-DENSITY_ROWS, DEVIATION = 1000, 0.5
+DENSITY_ROWS, DEVIATION = 500, 0.5
 """Rows of the step at full density, and τ."""
+
+SHARED_POINTS = 200
+"""Points whose values are features that all rows share, where that helps."""
 
 LARGEST_STEP, STEP_TOLERANCE = 3.0, 0.05
 """Of a."""
@@ -96,10 +102,13 @@ class NearestStatistics(NamedTuple):
     ----------
     local : Local
     of_subset : ExactStatistics
+    n_points : int
+        Shared points that were asked for; few rows may have fewer.
     """
 
     local: Local
     of_subset: ExactStatistics
+    n_points: int
 
     @property
     def noise_variance(self) -> Array:
@@ -120,8 +129,8 @@ class NearestStatistics(NamedTuple):
         _refuse_parts()
 
     def of_rows(self, posterior: Posterior, data: Observations) -> Posterior:
-        local = self.local
-        return posterior_of(local.kernel, local.theta, local.noise_variance, data, local.n_neighbors)
+        local, parts = self.local, self.local.parts
+        return posterior_of(parts.kernel, parts.theta, local.noise_variance, data, local.n_neighbors, self.n_points)
 
     def with_rows(self, posterior: Posterior, data: Observations) -> Posterior:
         of_all = self.of_rows(posterior, _both(self.local.data, data))
@@ -138,19 +147,15 @@ class NearestStatistics(NamedTuple):
         return residual, variance
 
 
-def posterior(kernel: Kernel, theta: Array, log_noise: Array, data: Observations, n_neighbors: int) -> NearestPosterior:
-    """The posterior of rows at given hyperparameters."""
-    return posterior_of(kernel, theta, np.exp(log_noise), data, n_neighbors)
-
-
 def posterior_of(
-    kernel: Kernel, theta: Array, noise_variance: Array, data: Observations, n_neighbors: int
+    kernel: Kernel, theta: Array, noise_variance: Array, data: Observations, n_neighbors: int, n_points: int
 ) -> NearestPosterior:
-    """The same from noise variances."""
+    """The posterior of rows at given hyperparameters, with so many points at most."""
     data = _ordered(data)
     subset = data.subset(np.arange(min(SUBSET_ROWS, len(data))))
     of_subset = exact.posterior_of(kernel, theta, noise_variance, subset)
-    local = Local.of(kernel, theta, noise_variance, data, len(subset), n_neighbors)
+    points = _points(kernel, theta, subset, n_points)
+    local = Local.of(kernel, theta, noise_variance, data, len(subset), n_neighbors, points)
     return NearestPosterior(
         kernel,
         theta,
@@ -158,9 +163,9 @@ def posterior_of(
         of_subset.points,
         of_subset.weights,
         of_subset.variance_factors,
-        NearestStatistics(local, ExactStatistics.of(noise_variance, subset)),
+        NearestStatistics(local, ExactStatistics.of(noise_variance, subset), n_points),
         local=local,
-        terms=local.all_terms,
+        terms=local.parts.all_terms,
     )
 
 
@@ -168,40 +173,83 @@ class NearestObjective(ExactObjective):
     """The log marginal likelihood of the subset, and a last step at full density."""
 
     def __init__(self, kernel: Kernel, data: Observations, n_neighbors: int) -> None:
-        self.all_rows, self.n_neighbors = _ordered(data), n_neighbors
+        self.all_rows, self.n_neighbors, self.n_points = _ordered(data), n_neighbors, 0
         super().__init__(kernel, self.all_rows.subset(np.arange(min(SUBSET_ROWS, len(data)))))
 
     def maximize(self, x: Array, bounds: Array, prior: Prior, search: Search) -> Optimum:
-        optimum = super().maximize(x, bounds, prior, search)
+        optimum = self.of_subset(x, bounds, prior, search)
         if len(self.data) == len(self.all_rows):
             return optimum
-        x = np.clip(self.at_full_density(optimum.x), *bounds.T)
-        return replace(optimum, x=x, is_estimate=True)
+        self.n_points, step = self.at_full_density(optimum.x)
+        return replace(optimum, x=np.clip(step.x, *bounds.T), is_estimate=True)
 
-    def at_full_density(self, x: Array) -> Array:
-        """Log-parameters and log noise variances with the likeliest factor on the noise."""
-        data, m = self.all_rows, len(self.data)
+    def of_subset(self, x: Array, bounds: Array, prior: Prior, search: Search) -> Optimum:
+        """The optimum of the subset."""
+        return super().maximize(x, bounds, prior, search)
+
+    def at_full_density(self, x: Array) -> tuple[int, Step]:
+        """The number of points that is better for rows that are left out, and the step with it."""
         theta, log_noise = self._split(x)
-        local = Local.of(self.kernel, theta, np.exp(log_noise), data, m, self.n_neighbors)
-        numbers = np.arange(m, min(m + DENSITY_ROWS, len(data)))
-        nearest = local.nearest_others(numbers)
-        weight = np.ones(len(numbers)) if data.weight is None else data.weight[numbers]
+        steps = {}
+        for n_points in (0, SHARED_POINTS):
+            points = _points(self.kernel, theta, self.data, n_points)
+            subset = len(self.data)
+            local = Local.of(self.kernel, theta, np.exp(log_noise), self.all_rows, subset, self.n_neighbors, points)
+            nearest = local.nearest_others(self.left_out)
 
-        def loss(a: float) -> float:
-            moved = replace(local, noise_variance=np.exp(log_noise + a))
-            residual, latent = moved.leave_one_out(numbers, data.n_jobs, nearest)
-            variance = latent + moved.noise_variance / local.weight[numbers, None]
-            losses = np.log(variance) + residual**2 / variance
-            return 0.5 * (float(weight @ losses.sum(axis=1)) + (a / DEVIATION) ** 2)
+            def leave_out(noise: Array, local: Local = local, nearest: Indices = nearest) -> tuple[Array, Array]:
+                moved = local.changed(noise_variance=noise)
+                return moved.leave_one_out(self.left_out, self.all_rows.n_jobs, nearest)
 
-        with single_blas_thread:
-            optimum = minimize_scalar(
-                loss, bounds=(-LARGEST_STEP, LARGEST_STEP), method="bounded", options={"xatol": STEP_TOLERANCE}
-            )
-        return np.concatenate([theta, log_noise + optimum.x])
+            steps[n_points] = density_step(x, self.all_rows.subset(self.left_out), leave_out)
+        best = min(steps, key=lambda number: steps[number].loss)
+        return best, steps[best]
+
+    @property
+    def left_out(self) -> Indices:
+        """Rows that are not in the subset, whose density counts."""
+        return np.arange(len(self.data), min(len(self.data) + DENSITY_ROWS, len(self.all_rows)))
 
     def posterior(self, x: Array) -> Posterior:
-        return posterior(self.kernel, *self._split(x), self.all_rows, self.n_neighbors)
+        theta, log_noise = self._split(x)
+        return posterior_of(self.kernel, theta, np.exp(log_noise), self.all_rows, self.n_neighbors, self.n_points)
+
+
+class Step(NamedTuple):
+    """Log-parameters and log noise variances at full density, and −log density there."""
+
+    x: Array
+    loss: float
+
+
+def density_step(x: Array, data: Observations, leave_out: Callable[[Array], tuple[Array, Array]]) -> Step:
+    """Find the likeliest factor on the noise by residuals and latent variances of rows that are left out, which are a
+    function of noise variances.
+    """
+    weight = np.ones(len(data)) if data.weight is None else data.weight
+    effective = np.ones(len(data)) if data.effective_weight is None else data.effective_weight
+    log_noise = x[-data.n_outputs :]
+
+    def loss(a: float) -> float:
+        noise = np.exp(log_noise + a)
+        residual, latent = leave_out(noise)
+        variance = latent + noise / effective[:, None]
+        losses = np.log(variance) + residual**2 / variance
+        return 0.5 * (float(weight @ losses.sum(axis=1)) + (a / DEVIATION) ** 2)
+
+    with single_blas_thread:
+        bounds, options = (-LARGEST_STEP, LARGEST_STEP), {"xatol": STEP_TOLERANCE}
+        optimum = minimize_scalar(loss, bounds=bounds, method="bounded", options=options)
+    moved = np.concatenate([x[: -data.n_outputs], log_noise + optimum.x])
+    return Step(moved, float(optimum.fun))
+
+
+def _points(kernel: Kernel, theta: Array, subset: Observations, n_points: int) -> Array:
+    """Points among the rows of the subset that leave least of stationary terms unknown."""
+    stationary = [i for i, term in enumerate(kernel.terms) if not term.is_linear]
+    if not n_points or not stationary:
+        return subset.rows[:0]
+    return greedy(*kernel.restricted(stationary, theta), subset.rows, n_points)
 
 
 class Nearest:

@@ -75,6 +75,10 @@ class Neighbours:
         columns, scale = metric(kernel, theta, rows.shape[1])
         return cls(columns, scale, np.ascontiguousarray(rows[:, columns] * scale))
 
+    def first(self, n_rows: int) -> Neighbours:
+        """The first ones of the rows alone."""
+        return Neighbours(self.columns, self.scale, self.scaled[:n_rows])
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_tree", "_norms")}
 

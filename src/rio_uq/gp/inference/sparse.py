@@ -136,6 +136,15 @@ def posterior_of(kernel: Kernel, theta: Array, points: Array, statistics: Sparse
     return Posterior(kernel, theta, noise_variance, points, weights, factors, statistics)
 
 
+def with_noise(posterior: Posterior, noise_variance: Array) -> Posterior:
+    """The posterior of the same rows with other noise variances in the likelihood."""
+    statistics = posterior.statistics
+    if not isinstance(statistics, SparseStatistics):
+        raise TypeError("the posterior has to be one of sparse inference, with its sums")
+    moved = statistics._replace(noise_variance=noise_variance)
+    return posterior_of(posterior.kernel, posterior.theta, posterior.points, moved)
+
+
 def _summed(
     kernel: Kernel, theta: Array, points: Array, data: Observations, jitter: float | None = None
 ) -> tuple[Sums, float]:
