@@ -91,10 +91,11 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         fitted one as it is, an unfitted one fitted to them). "auto" is the model itself if it was fitted, and if not
         the mean, unless folds differ in size as those of a time series do.
     inference : {"auto", "exact", "sparse", "svgp", "nearest"}
-        "auto" is exact up to 2,000 rows and sparse above. "svgp" learns from batches of rows, as in the paper, and
-        comes close to the optimum that "sparse" finds, which is usually there sooner. "nearest" learns hyperparameters
-        from 2,000 rows and predicts each row from the training rows nearest to it (`Training.n_neighbors`): it sees
-        what is rough in many rows.
+        "auto" is exact up to 2,000 rows; above, rows that are left out choose between "nearest" and "sparse"
+        (`inference_` says what it was). "nearest" learns hyperparameters from 2,000 rows and predicts each row from the
+        training rows nearest to it (`Training.n_neighbors`): it sees what is rough in many rows. "sparse" has inducing
+        points in place of rows: it predicts fastest, and can be exported to ONNX. "svgp" learns from batches of rows,
+        as in the paper, and comes close to the optimum that "sparse" finds, which is usually there sooner.
     n_inducing : int or "auto"
         Number of inducing points of sparse inference. "auto" adds points while the bound says that they pay, up to
         1,000: few where the residual is smooth, many where it is rough. Exact inference has none, and ignores it.
@@ -169,6 +170,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     bound_ : float
         Log marginal likelihood, or its lower bound in sparse inference; in "nearest" that of the rows that
         hyperparameters come from, times how many more there are.
+    inference_ : {"exact", "sparse", "nearest"} or None
+        How the GP predicts; None after `rio_uq.load` of a file without what it takes to add rows.
     n_inducing_ : int
         Number of inducing points; of training rows in exact inference, and of those that hyperparameters come from in
         "nearest".
@@ -1101,6 +1104,11 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     @property
     def bound_(self) -> float:
         return self._learnt("bound_").gp.bound
+
+    @property
+    def inference_(self) -> str | None:
+        statistics = self._learnt("inference_").gp.posterior.statistics
+        return None if statistics is None else statistics.kind
 
     @property
     def n_inducing_(self) -> int:

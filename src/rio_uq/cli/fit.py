@@ -109,7 +109,7 @@ def fit(
         typer.Option(
             min=1,
             metavar="NUMBER",
-            help="Sparse inference with this many points; by default exact up to 2,000 rows, 300 above.",
+            help="Sparse inference with this many points; by default what suits the rows.",
             rich_help_panel=GP,
         ),
     ] = None,

@@ -61,7 +61,7 @@ def _described(path: Path, manifest: dict[str, Any], rio: RIORegressor) -> dict[
         "model_inside": manifest["model"],
         "kernel": rio.kernel,
         "ard": rio.ard,
-        "inference": rio.inference,
+        "inference": rio.inference_ or rio.inference,
         "points": rio.n_inducing_,
         "noise_variance": rio.noise_variance_ if fitted.y_shape == () else list(map(float, rio.noise_variance_)),
         "residuals": None if fitted.residuals is None else asdict(fitted.residuals),

@@ -83,8 +83,9 @@ def export(
         )
     if not rio.fitted_.gp.posterior.predicts_from_points:
         raise ValueError(
-            "inference='nearest' predicts each row from the training rows nearest to it, and an ONNX graph cannot "
-            "search for these: fit with inference='sparse', or 'exact' up to some thousand rows, and export that"
+            f"this GP predicts each row from the training rows nearest to it (inference={rio.inference!r}), and an "
+            "ONNX graph cannot search for these: fit with inference='sparse', or 'exact' up to some thousand rows, and "
+            "export that"
         )
     model = _Export(rio, require("onnx", "onnx", "rio_uq.onnx.export"), dtype, base).build(chosen)
     if path is not None:

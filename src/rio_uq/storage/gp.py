@@ -319,17 +319,17 @@ def _write_statistics(statistics: Statistics, put: Put) -> dict[str, Any]:
             if (values := getattr(data, name)) is not None:
                 put(f"gp/evidence/{name}", values)
         numbers = {"n_neighbors": statistics.local.n_neighbors, "n_points": statistics.n_points}
-        return {"kind": "nearest", **numbers}
+        return {"kind": statistics.kind, **numbers}
     if isinstance(statistics, ExactStatistics):
         put("gp/evidence/targets", statistics.targets)
         put("gp/evidence/pull", statistics.effective_weight)
         sizes = {"total_weight": statistics.total_weight, "log_precision": statistics.log_precision}
-        return {"kind": "exact", **{name: float(value) for name, value in sizes.items()}}
+        return {"kind": statistics.kind, **{name: float(value) for name, value in sizes.items()}}
     sums = statistics.sums
     for name in ("phi", "b", "s"):
         put(f"gp/evidence/{name}", getattr(sums, name))
     sizes = {"t": sums.t, "n": sums.n, "log_precision": sums.log_precision, "jitter": statistics.jitter}
-    return {"kind": "sparse", **{name: float(value) for name, value in sizes.items()}}
+    return {"kind": statistics.kind, **{name: float(value) for name, value in sizes.items()}}
 
 
 def _read_statistics(fields: Fields, arrays: Arrays, m: int, q: int) -> ExactStatistics | SparseStatistics:

@@ -91,9 +91,13 @@ class Statistics(Protocol):
 
     Attributes
     ----------
+    kind : {"exact", "sparse", "nearest"}
     noise_variance : (q,) array
         That of the likelihood, by which rows are weighed; the posterior may have got another one for new outcomes.
     """
+
+    @property
+    def kind(self) -> str: ...
 
     @property
     def noise_variance(self) -> Array: ...

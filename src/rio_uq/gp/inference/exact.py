@@ -136,6 +136,10 @@ class ExactStatistics(NamedTuple):
     total_weight: float
     log_precision: float
 
+    @property
+    def kind(self) -> str:
+        return "exact"
+
     @classmethod
     def of(cls, noise_variance: Array, data: Observations) -> ExactStatistics:
         targets = np.array(data.targets, dtype=float)

@@ -111,6 +111,10 @@ class NearestStatistics(NamedTuple):
     n_points: int
 
     @property
+    def kind(self) -> str:
+        return "nearest"
+
+    @property
     def noise_variance(self) -> Array:
         return self.local.noise_variance
 

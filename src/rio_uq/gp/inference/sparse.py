@@ -52,6 +52,10 @@ class SparseStatistics(NamedTuple):
     jitter: float
 
     @property
+    def kind(self) -> str:
+        return "sparse"
+
+    @property
     def total_weight(self) -> float:
         return self.sums.n
 
