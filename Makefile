@@ -74,7 +74,7 @@ test-slow: $(VENV)/installed-test
 	$(PYTEST) -m slow
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(QUALITY) $(DEFAULTS) demo-output build dist docs/_figures docs/api docs/gallery docs/sg_execution_times.rst .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(QUALITY) $(DEFAULTS) $(LARGE) demo-output build dist docs/_figures docs/api docs/gallery docs/sg_execution_times.rst .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 PEERS := .venv-peers
 $(PEERS)/installed: lab/peers/requirements.txt
@@ -128,6 +128,11 @@ bench-defaults: export OMP_NUM_THREADS = 1
 bench-defaults: $(DEFAULTS)/installed
 	$(DEFAULTS)/bin/python -m benchmarks.defaults run --runs $(RUNS) --jobs $(JOBS)
 	$(DEFAULTS)/bin/python -m benchmarks.defaults page
+
+LARGE := .venv-large
+bench-large: $(LARGE)/installed
+	$(LARGE)/bin/python -m benchmarks.large run --runs $(RUNS)
+	$(LARGE)/bin/python -m benchmarks.large page
 
 bench-worlds: export OMP_NUM_THREADS = 1
 bench-worlds: $(QUALITY)/installed

@@ -1,0 +1,8 @@
+"""Many rows: what "auto" does beside each way of inference, and beside other Gaussian processes for many rows.
+
+    python -m benchmarks.large run --problems protein,arm --rows 10000
+    python -m benchmarks.large page
+
+Everything runs in one virtual environment, that of requirements.txt with rio-uq on the path. RIO_UQ_DATA names the
+folder of the data files; the arm is generated.
+"""

@@ -1,0 +1,67 @@
+"""Problems with many rows: two of the UCI sets with their standard splits, flights, and an arm whose truth is known."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.defaults import tables
+from lab.datasets import DataNotFoundError
+
+MOST_TEST_ROWS = 5000
+
+LINKS, ARM_NOISE = 8, 0.02
+
+
+class Split(NamedTuple):
+    """Rows for training and for testing."""
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+
+def standard(name: str, n_rows: int, run: int) -> Split:
+    """A standard split, and so many of its training rows at most."""
+    path = Path(os.environ.get("RIO_UQ_DATA", ".")) / "standard" / f"{name}.npz"
+    if not path.is_file():
+        raise DataNotFoundError(f"{name}: RIO_UQ_DATA has to name a folder with standard/{name}.npz")
+    arrays = np.load(path)
+    X, y, test = arrays["X"], arrays["y"], arrays["test"][run]
+    others = np.setdiff1d(np.arange(len(y)), test)
+    train = np.random.default_rng(run).permutation(others)[:n_rows]
+    return Split(X[train], y[train], X[test], y[test])
+
+
+def flights(n_rows: int, run: int) -> Split:
+    """Arrival delays: heavy tails, and little to be learnt."""
+    X, y = tables.flights()
+    order = np.random.default_rng(run).permutation(len(y))
+    test, train = order[:MOST_TEST_ROWS], order[MOST_TEST_ROWS:][:n_rows]
+    return Split(X[train], y[train], X[test], y[test])
+
+
+def arm(n_rows: int, run: int) -> Split:
+    """How far the end of an arm of eight links is from its beginning, by their angles: smooth, and no table of a few
+    thousand rows shows it.
+    """
+    rng = np.random.default_rng(run)
+    angles = rng.uniform(-1.5, 1.5, size=(n_rows + MOST_TEST_ROWS, LINKS))
+    directions = np.cumsum(angles, axis=1)
+    reach = np.hypot(np.cos(directions).mean(axis=1), np.sin(directions).mean(axis=1))
+    y = 3.0 * reach + ARM_NOISE * rng.normal(size=len(angles))
+    return Split(angles[:n_rows], y[:n_rows], angles[n_rows:], y[n_rows:])
+
+
+PROBLEMS: dict[str, Callable[[int, int], Split]] = {
+    "protein": lambda n_rows, run: standard("protein-tertiary-structure", n_rows, run),
+    "power-plant": lambda n_rows, run: standard("power-plant", n_rows, run),
+    "flights": flights,
+    "arm": arm,
+}
+"""From the largest number of rows and the number of a split."""
