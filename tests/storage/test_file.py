@@ -18,6 +18,7 @@ from sklearn.model_selection import KFold
 
 import rio_uq
 from rio_uq import FormatError, RIORegressor, Training
+from rio_uq.gp.inference import nearest
 from rio_uq.gp.kernels.terms import FAMILIES
 from rio_uq.storage import archive
 
@@ -145,6 +146,17 @@ def test_a_student_likelihood_weighs_further_rows_as_before(inference, n_outputs
     for one in (rio, loaded):
         one.partial_fit(X[60:], y[60:].squeeze(), y_pred=np.zeros_like(y[60:]).squeeze())
     assert_same(rio, loaded, X[:20], y_pred=np.zeros_like(y[:20]).squeeze())
+
+
+def test_features_that_rows_share_are_kept(data, path, monkeypatch):
+    monkeypatch.setattr(nearest, "SUBSET_ROWS", 20)
+    step = nearest.NearestObjective.at_full_density
+    monkeypatch.setattr(nearest.NearestObjective, "at_full_density", lambda self, x: (8, step(self, x)[1]))
+    X, y = data
+    rio = regressor(inference="nearest").fit(X, y)
+    assert len(rio.fitted_.gp.posterior.local.parts.points) == 8
+    rio.save(path)
+    assert_same(rio, rio_uq.load(path, estimator=linear), X)
 
 
 @pytest.mark.parametrize("method", ["conformal", "conformal-asymmetric", "variance", "isotonic"])

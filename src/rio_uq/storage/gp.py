@@ -20,8 +20,10 @@ from rio_uq.gp.inference import nearest
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.inference.contract import Statistics
 from rio_uq.gp.inference.exact import ExactStatistics
+from rio_uq.gp.inference.local import Weights
 from rio_uq.gp.inference.nearest import NearestStatistics
 from rio_uq.gp.inference.sparse import SparseStatistics
+from rio_uq.gp.inference.two_parts import TwoParts
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.kernels.terms import FAMILIES, Term
 from rio_uq.gp.noise import NOISES
@@ -267,7 +269,7 @@ def _read_hyperparameters(
 def _read_nearest(
     of_posterior: Fields, statistics: Fields, arrays: Arrays, n_columns: int, n_outputs: int
 ) -> Posterior:
-    """Made anew from its rows, which are all that a file holds of it."""
+    """Made anew from its rows, and from what these tell of the features that they share."""
     kernel, theta, noise_variance = _read_hyperparameters("gp/posterior", of_posterior, arrays, n_columns, n_outputs)
     of_posterior.finish()
     statistics.text("kind", ("nearest",))
@@ -284,9 +286,24 @@ def _read_nearest(
         arrays.positive(name, len(rows)) if member(name) in arrays.left else None
         for name in ("gp/evidence/weight", "gp/evidence/precision")
     )
-    data = Observations(rows, targets, weight, precision)
-    posterior = nearest.posterior_of(kernel, theta, noise, data, n_neighbors, n_points)
+    data, points = Observations(rows, targets, weight, precision), rows[:0]
+    if member("gp/evidence/shared") in arrays.left:
+        points = arrays.floats("gp/evidence/shared", None, n_columns)
+    weights = _read_weights(TwoParts(kernel, theta, points).n_features, arrays, n_outputs)
+    posterior = nearest.posterior_of(kernel, theta, noise, data, n_neighbors, n_points, (points, weights))
     return replace(posterior, noise_variance=noise_variance)
+
+
+def _read_weights(n_features: int, arrays: Arrays, n_outputs: int) -> Weights:
+    """Of features that rows share."""
+    if not n_features:
+        return Weights.unknown(0, n_outputs)
+    name = "gp/evidence/feature_covariance"
+    mean = arrays.floats("gp/evidence/feature_weights", n_features, n_outputs)
+    covariance = arrays.floats(name, n_outputs, n_features, n_features)
+    if not (np.diagonal(covariance, axis1=1, axis2=2) >= 0.0).all():
+        arrays.fail(name, "variances have to be zero or more")
+    return Weights(mean, covariance)
 
 
 def _read_posterior(prefix: str, fields: Fields, arrays: Arrays, n_columns: int, n_outputs: int) -> Posterior:
@@ -314,7 +331,12 @@ def _write_statistics(statistics: Statistics, put: Put) -> dict[str, Any]:
         )
     put("gp/evidence/noise_variance", statistics.noise_variance)
     if isinstance(statistics, NearestStatistics):
-        data = statistics.local.data
+        data, weights = statistics.local.data, statistics.local.weights
+        if len(statistics.local.parts.points):
+            put("gp/evidence/shared", statistics.local.parts.points)
+        if len(weights.mean):
+            put("gp/evidence/feature_weights", weights.mean)
+            put("gp/evidence/feature_covariance", weights.covariance)
         for name in ("rows", "targets", "weight", "precision"):
             if (values := getattr(data, name)) is not None:
                 put(f"gp/evidence/{name}", values)

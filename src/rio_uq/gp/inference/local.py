@@ -134,12 +134,21 @@ class Local:
         n_subset: int,
         n_neighbors: int,
         points: Array,
+        weights: Weights | None = None,
     ) -> Local:
-        """With the weights that the rows tell of."""
+        """With the weights that the rows tell of, where these are not known already."""
         parts = TwoParts(kernel, theta, points)
-        unknown = Weights.unknown(parts.n_features, data.n_outputs)
-        local = cls(parts, noise_variance, data, n_subset, n_neighbors, unknown)
-        return local.changed(weights=Weights.of(*local._information())) if parts.n_features else local
+        local = cls(
+            parts,
+            noise_variance,
+            data,
+            n_subset,
+            n_neighbors,
+            Weights.unknown(parts.n_features, data.n_outputs) if weights is None else weights,
+        )
+        if weights is not None or not parts.n_features:
+            return local
+        return local.changed(weights=Weights.of(*local._information()))
 
     def changed(self, *, noise_variance: Array | None = None, weights: Weights | None = None) -> Local:
         """With other noise variances or weights; what does not depend on them is not made again."""

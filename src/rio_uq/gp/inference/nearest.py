@@ -37,7 +37,7 @@ from rio_uq.gp.inference import exact
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.inference.contract import Objective
 from rio_uq.gp.inference.exact import ExactObjective, ExactStatistics
-from rio_uq.gp.inference.local import Local
+from rio_uq.gp.inference.local import Local, Weights
 from rio_uq.gp.inference.neighbours import Indices
 from rio_uq.gp.inference.two_parts import Terms
 from rio_uq.gp.kernels.io import Kernel
@@ -58,6 +58,9 @@ DENSITY_ROWS, DEVIATION = 500, 0.5
 
 SHARED_POINTS = 200
 """Points whose values are features that all rows share, where that helps."""
+
+MOST_FEATURES = 2**27
+"""Numbers that features of all rows are at most, a gibibyte of them."""
 
 LARGEST_STEP, STEP_TOLERANCE = 3.0, 0.05
 """Of a."""
@@ -152,14 +155,23 @@ class NearestStatistics(NamedTuple):
 
 
 def posterior_of(
-    kernel: Kernel, theta: Array, noise_variance: Array, data: Observations, n_neighbors: int, n_points: int
+    kernel: Kernel,
+    theta: Array,
+    noise_variance: Array,
+    data: Observations,
+    n_neighbors: int,
+    n_points: int,
+    shared: tuple[Array, Weights] | None = None,
 ) -> NearestPosterior:
-    """The posterior of rows at given hyperparameters, with so many points at most."""
+    """The posterior of rows at given hyperparameters, with so many points at most.
+
+    ``shared`` has the points and what rows tell of the weights of features, where that is known already.
+    """
     data = _ordered(data)
     subset = data.subset(np.arange(min(SUBSET_ROWS, len(data))))
     of_subset = exact.posterior_of(kernel, theta, noise_variance, subset)
-    points = _points(kernel, theta, subset, n_points)
-    local = Local.of(kernel, theta, noise_variance, data, len(subset), n_neighbors, points)
+    points, weights = shared or (_points(kernel, theta, subset, n_points), None)
+    local = Local.of(kernel, theta, noise_variance, data, len(subset), n_neighbors, points, weights)
     return NearestPosterior(
         kernel,
         theta,
@@ -195,7 +207,7 @@ class NearestObjective(ExactObjective):
         """The number of points that is better for rows that are left out, and the step with it."""
         theta, log_noise = self._split(x)
         steps = {}
-        for n_points in (0, SHARED_POINTS):
+        for n_points in (0, min(SHARED_POINTS, MOST_FEATURES // len(self.all_rows))):
             points = _points(self.kernel, theta, self.data, n_points)
             subset = len(self.data)
             local = Local.of(self.kernel, theta, np.exp(log_noise), self.all_rows, subset, self.n_neighbors, points)
