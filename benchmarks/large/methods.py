@@ -18,9 +18,6 @@ from rio_uq import RIORegressor, metrics
 POINTS, BATCH, EPOCHS, FEWEST_STEPS, RATE = 500, 1024, 30, 500, 0.01
 """Of GPyTorch: inducing points, rows of a batch, passes over all rows, steps at least, and Adam's step."""
 
-NEIGHBOURS = 50
-"""Of VNNGP."""
-
 
 class Answer(NamedTuple):
     """What is measured of a method, and processor seconds until it can predict and for the test rows."""
@@ -87,29 +84,25 @@ def _of_rio(rio: RIORegressor, split: Split, said: dict[str, bool]) -> Answer:
     return Answer(measured, fitted - began, predicted - fitted, rio.inference_)
 
 
-def gpytorch_gp(kind: str) -> Callable[[Split, int], Answer]:
-    """GPyTorch's SVGP or VNNGP on standardised columns, with a Matérn 5/2 kernel of a lengthscale each."""
+def gpytorch_svgp(split: Split, run: int) -> Answer:
+    """GPyTorch's SVGP on standardised columns, with a Matérn 5/2 kernel of a lengthscale each."""
+    from benchmarks.large.svgp import predict, train
 
-    def answer(split: Split, run: int) -> Answer:
-        from benchmarks.large.gpytorch_models import predict, train
-
-        centre, scale = split.X.mean(axis=0), split.X.std(axis=0)
-        level, spread = split.y.mean(), split.y.std()
-        rows, new = (split.X - centre) / scale, (split.X_test - centre) / scale
-        began = time.process_time()
-        model = train(kind, rows, (split.y - level) / spread, run)
-        fitted = time.process_time()
-        mean, std = predict(model, new)
-        predicted = time.process_time()
-        mean, std = level + spread * mean, spread * std
-        quantiles = mean[:, None] + std[:, None] * stats.norm.ppf(QUANTILES)
-        measured = of_quantiles(split.y_test, quantiles) | {
-            "rmse": root_mean_square(split.y_test - mean),
-            "nlpd": float(-stats.norm.logpdf(split.y_test, mean, std).mean()),
-        }
-        return Answer(measured, fitted - began, predicted - fitted)
-
-    return answer
+    centre, scale = split.X.mean(axis=0), split.X.std(axis=0)
+    level, spread = split.y.mean(), split.y.std()
+    rows, new = (split.X - centre) / scale, (split.X_test - centre) / scale
+    began = time.process_time()
+    model = train(rows, (split.y - level) / spread, run)
+    fitted = time.process_time()
+    mean, std = predict(model, new)
+    predicted = time.process_time()
+    mean, std = level + spread * mean, spread * std
+    quantiles = mean[:, None] + std[:, None] * stats.norm.ppf(QUANTILES)
+    measured = of_quantiles(split.y_test, quantiles) | {
+        "rmse": root_mean_square(split.y_test - mean),
+        "nlpd": float(-stats.norm.logpdf(split.y_test, mean, std).mean()),
+    }
+    return Answer(measured, fitted - began, predicted - fitted)
 
 
 METHODS: dict[str, Callable[[Split, int], Answer]] = {
@@ -121,6 +114,5 @@ METHODS: dict[str, Callable[[Split, int], Answer]] = {
     "nearest alone": rio_alone("nearest"),
     "sparse alone": rio_alone("sparse"),
     "LightGBM CQR": conformal_quantiles,
-    "GPyTorch SVGP": gpytorch_gp("svgp"),
-    "GPyTorch VNNGP": gpytorch_gp("vnngp"),
+    "GPyTorch SVGP": gpytorch_svgp,
 }

@@ -18,7 +18,7 @@ TITLE = "# Many rows\n\n"
 
 KINDS = ("nearest", "sparse")
 UNDER = ("on boosting", "alone")
-PEERS = ("LightGBM CQR", "GPyTorch SVGP", "GPyTorch VNNGP")
+PEERS = ("LightGBM CQR", "GPyTorch SVGP")
 
 MOST_RMSE, MOST_NLPD = 1.01, 0.02
 """What "auto" may be worse by than the better one of `KINDS`."""
