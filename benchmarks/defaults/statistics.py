@@ -74,18 +74,25 @@ def harmed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def duels(rows: pd.DataFrame, peer: str) -> pd.DataFrame:
-    """Logarithm of the score of RIO on seen rows over that of a peer, mean over runs, for each pair that has both."""
+    """Logarithm of the score of RIO on seen rows over that of a peer, mean over runs, for each pair that has both, and
+    whether the peer has the same model.
+    """
     seen, theirs = rows[rows["table"] == "seen"], rows[rows["table"] == peer]
     key = ["dataset", "run", "method"]
     both = seen.merge(theirs[[*key, "score"]], on=key, how="left", suffixes=("", "_peer"))
+    both["same_model"] = both["score_peer"].notna()
     if peer == "CQR":
         general = theirs[theirs["method"] == CQR_MODEL].set_index(["dataset", "run"])["score"]
         both["score_peer"] = both["score_peer"].fillna(
             pd.Series([general.get(at, np.nan) for at in zip(both["dataset"], both["run"], strict=True)], both.index)
         )
     both = both.dropna(subset="score_peer")
-    logs = np.log(both["score"] / both["score_peer"])
-    return logs.groupby([both["dataset"], both["method"]], sort=False).mean().rename("ratio").reset_index()
+    both["ratio"] = np.log(both["score"] / both["score_peer"])
+    return (
+        both.groupby(PAIR, sort=False)[["ratio", "same_model"]]
+        .agg({"ratio": "mean", "same_model": "all"})
+        .reset_index()
+    )
 
 
 def memorised(rows: pd.DataFrame) -> pd.DataFrame:

@@ -258,6 +258,7 @@ class TestPage:
         ratio = duel.set_index(["dataset", "method"])["ratio"]
         assert ratio["CCS", "forest"] == pytest.approx(np.log(0.25))
         assert ratio["yacht", "forest"] == pytest.approx(np.log(1 / 3))
+        assert set(duel.loc[duel["same_model"], "method"]) == {"histogram boosting"}
 
     def test_memorised_is_unseen_over_seen(self, rows):
         fits = memorised(changed(rows, {"table": "seen", "method": "forest"}, training_rmse=0.0))
