@@ -1,8 +1,8 @@
 """From rows and options to a `Fitted`; and from a `Fitted` and further rows to another one.
 
 All that is learnt from many rows is learnt as well from a random sample of them: hyperparameters, inducing points,
-scalings and how noise depends on the row. Only the posterior needs all rows. It is made of sums over rows, which one
-pass over the parts of a source adds up in memory that does not grow with the rows.
+scalings and how noise depends on the row. Only the posterior needs all rows. That of inducing points is made of sums
+over rows, which one pass over the parts of a source adds up in memory that does not grow with the rows.
 """
 
 from __future__ import annotations

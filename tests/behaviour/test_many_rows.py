@@ -48,3 +48,16 @@ def test_rows_that_tell_boosting_when_to_stop_are_its_own(n_validating):
     rio = RIORegressor(model, random_state=0).fit(X, y)
     assert rio.residuals_.rows == "seen"
     assert "leaves" in rio.residuals_.reason
+
+
+@pytest.mark.parametrize("inference_of_many", ["auto", "sparse"])
+def test_one_typing_error_does_not_hide_what_there_is(inference_of_many, monkeypatch):
+    monkeypatch.setattr(inference, "EXACT_ROWS", 300)
+    monkeypatch.setattr(nearest, "SUBSET_ROWS", 300)
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(1000, 2))
+    y = np.sin(12.0 * X[:, 0]) * np.cos(10.0 * X[:, 1]) + 0.1 * rng.normal(size=1000)
+    y[5] = 100.0
+    rio = RIORegressor(lambda X: 0.0 * X[:, 0], inference=inference_of_many, random_state=0)
+    rio.fit(X[:500], y[:500], held_out=True)
+    assert metrics.rmse(y[500:], rio.predict(X[500:])) < 0.15

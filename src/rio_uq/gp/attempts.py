@@ -153,7 +153,7 @@ def robust_attempt(plan: Plan, first: Attempt, tails: Tails, rounding: Array | N
 
 def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision: Array | None = None) -> _TrainedGP:
     """Train on targets in these units, by a Student likelihood where there are precisions; from the optimum of the
-    first attempt on, if there is one.
+    first attempt on, if there is one of all rows: among fewer an outlier may have hidden all there is to learn.
     """
     problem, rows, kernel, settings, rng = plan.problem, plan.rows, plan.kernel, plan.settings, plan.rng
     d, q = problem.features.shape[1], problem.targets.shape[1]
@@ -163,23 +163,16 @@ def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision
     scales = Scales.of(replace(data, weight=data.effective_weight, precision=None), d, prediction)
     bounds = bounds_of(kernel, q, scales)
     prior = weak_prior(kernel, q, scales) if plan.prior == "weak" else Prior.flat(len(bounds))
-    rough = None
-    if first is None:
-        starts = [unit_start(kernel, q) if plan.starts == "unit" else rio_start(kernel, q, scales)]
-        if plan.starts == "auto" and problem.is_residual and plan.has_slope and scales.model_can_be_beaten:
-            starts.append(plain_gp_start(kernel, q, scales))
-        if plan.starts == "auto" and len(rows) >= ROUGH_ROWS:
-            rough = rough_start(kernel, starts[0])
-        starts += random_starts(starts[0], plan.n_restarts, rng)
+    if first is None or not inference_for(settings, len(rows)).trains_folds:
+        starts, rough = _starts(plan, scales)
+        trained = train(kernel, data, starts, bounds, settings, rng, prior, rough)
     else:
         neutral, optimum = (
             in_other_units(kernel, x, first.targets.scale, targets.scale)
             for x in (first.trained.start, first.trained.optimum)
         )
-        starts, settings = [optimum], replace(settings, subset_rows=None)
-    trained = train(kernel, data, starts, bounds, settings, rng, prior, rough)
-    if first is not None:
-        trained = replace(trained, start=neutral)
+        settings = replace(settings, subset_rows=None)
+        trained = replace(train(kernel, data, [optimum], bounds, settings, rng, prior), start=neutral)
     degrees = None
     if precision is not None:
         further = replace(settings, max_iter=min(FURTHER_ITERATIONS, settings.max_iter), subset_rows=None)
@@ -189,6 +182,17 @@ def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision
 
         trained, data, degrees = train_student(trained, data, retrain)
     return _TrainedGP(targets, data, trained, bounds, prior, trained.posterior.leave_one_out(data), degrees)
+
+
+def _starts(plan: Plan, scales: Scales) -> tuple[list[Array], Array | None]:
+    """Starts of the search, and the one for what is rough, if any."""
+    problem, kernel, q = plan.problem, plan.kernel, plan.problem.targets.shape[1]
+    starts = [unit_start(kernel, q) if plan.starts == "unit" else rio_start(kernel, q, scales)]
+    if plan.starts == "auto" and problem.is_residual and plan.has_slope and scales.model_can_be_beaten:
+        starts.append(plain_gp_start(kernel, q, scales))
+    is_rough_one_worth_it = plan.starts == "auto" and len(plan.rows) >= ROUGH_ROWS
+    rough = rough_start(kernel, starts[0]) if is_rough_one_worth_it else None
+    return [*starts, *random_starts(starts[0], plan.n_restarts, plan.rng)], rough
 
 
 def _guarded(plan: Plan, gp: _TrainedGP) -> Attempt:

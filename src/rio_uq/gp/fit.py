@@ -22,6 +22,7 @@ from rio_uq.gp.noise.student import Student
 from rio_uq.gp.noise.tails import (
     EVIDENCE,
     gain_over_normal,
+    has_few_outliers,
     likeliest_tails,
     may_have_tails,
     winsorised,
@@ -133,11 +134,11 @@ def fit_residual_gp(
     attempt = normal_attempt(plan, targets)
     is_asked_for = noise == "student" and len(rows) >= FEWEST_ROWS
     is_heavy = is_asked_for
-    # Precisions of rows have seen those that are left out, and only folds that are trained without can tell.
-    may_be_heavy = noise == "io" and guard and inference.trains_folds and not keeps_constant and may_have_tails(problem)
-    if is_asked_for or may_be_heavy:
+    if is_asked_for or (noise == "io" and guard and not keeps_constant and may_have_tails(problem)):
         tails = likeliest_tails(attempt.guarded.residual, counts)
         is_heavy = is_asked_for or gain_over_normal(tails, attempt.guarded.residual, counts) > EVIDENCE
+        if is_heavy and not is_asked_for and not inference.trains_folds:
+            is_heavy = has_few_outliers(tails, attempt.guarded.residual, counts)
         if is_heavy:
             attempt = robust_attempt(plan, attempt, tails, rounding, is_asked_for=is_asked_for)
     targets, data, trained, posterior = attempt.targets, attempt.data, attempt.trained, attempt.posterior

@@ -2,7 +2,8 @@
 
 An evaluation on all rows is dear, so the starts are tried in a cheaper way first: with few inducing points and, if
 there are very many rows, on a random subset of them. The one that has the highest bound after some iterations goes on
-alone, and ends on all rows. The objective is that of the way of inference, see `rio_uq.gp.inference`.
+alone, and ends on all rows, or on as many as its way of inference learns hyperparameters from. The objective is that of
+the way of inference, see `rio_uq.gp.inference`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Trained:
     objective : float
         The same plus the log density of the prior: what was maximised.
     n_iter : int
-        Iterations on all rows.
+        Iterations on all rows, or on those that hyperparameters come from.
     converged : bool
     message : str
     start : (p,) array

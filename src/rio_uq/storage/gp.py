@@ -297,7 +297,7 @@ def _read_nearest(
 def _read_weights(n_features: int, arrays: Arrays, n_outputs: int) -> Weights:
     """Of features that rows share."""
     if not n_features:
-        return Weights.unknown(0, n_outputs)
+        return Weights.zero(0, n_outputs)
     name = "gp/evidence/feature_covariance"
     mean = arrays.floats("gp/evidence/feature_weights", n_features, n_outputs)
     covariance = arrays.floats(name, n_outputs, n_features, n_features)

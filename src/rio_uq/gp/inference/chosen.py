@@ -26,7 +26,7 @@ from rio_uq.gp.priors import Prior
 from rio_uq.gp.settings import Settings
 
 WORTH = 0.01
-"""In nats for each left-out row: so much nearest rows have to be better than the sparse GP."""
+"""In nats for each left-out outcome: so much nearest rows have to be better than the sparse GP."""
 
 
 class ChosenObjective(NearestObjective):
@@ -39,6 +39,8 @@ class ChosenObjective(NearestObjective):
 
     def maximize(self, x: Array, bounds: Array, prior: Prior, search: Search) -> Optimum:
         optimum = self.of_subset(x, bounds, prior, search)
+        if len(self.data) == len(self.all_rows):
+            return optimum
         self.n_points, step = self.at_full_density(optimum.x)
         with_points, sparse_step = self._sparse_step(optimum.x)
         if sparse_step.loss > step.loss + WORTH * len(self.left_out) * self.data.n_outputs:

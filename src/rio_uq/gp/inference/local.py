@@ -55,7 +55,7 @@ BLOCK_COLUMNS = 1024
 """Rows whose covariances with all others are made at once."""
 
 INFORMING_ROWS = 50_000
-"""Rows that tell of β, at most: so few weights are known well by then."""
+"""Rows that tell of β, at most: by then its few weights are known well."""
 
 INFORMING_NEIGHBOURS = 30
 """Rows that each of them is given, at most."""
@@ -78,8 +78,8 @@ class Weights(NamedTuple):
     covariance: Array
 
     @classmethod
-    def unknown(cls, n_features: int, n_outputs: int) -> Weights:
-        """As if they were known to be zero, which leaves what is local."""
+    def zero(cls, n_features: int, n_outputs: int) -> Weights:
+        """Known to be zero, which leaves what is local."""
         return cls(np.zeros((n_features, n_outputs)), np.zeros((n_outputs, n_features, n_features)))
 
     @classmethod
@@ -144,7 +144,7 @@ class Local:
             data,
             n_subset,
             n_neighbors,
-            Weights.unknown(parts.n_features, data.n_outputs) if weights is None else weights,
+            Weights.zero(parts.n_features, data.n_outputs) if weights is None else weights,
         )
         if weights is not None or not parts.n_features:
             return local

@@ -3,7 +3,7 @@
 Training maximises the log marginal likelihood of a random subset of m rows (`rio_uq.gp.inference.exact`). The posterior
 at a row is exact given its k nearest training rows and weights of features that all rows share: slopes of linear terms
 and, where left-out rows say that it helps, values at some points, as in the sparse GP (`rio_uq.gp.inference.local`).
-Memory is that of the rows, and time k³ for each row that is predicted, for any n.
+Memory is that of the rows and of their features, and time k³ for each row that is predicted, for any n.
 
 **Subset and order.** Rows are kept in the order of a hash of their values. It does not depend on how they came, its
 first m are a random subset, and those of two sets of rows are the first m of both subsets' rows: further rows give what

@@ -39,6 +39,10 @@ CLEAR = 2.5
 """Standard errors that a mean has to be away from zero where there is no skew."""
 
 
+FEW_OUTLIERS = 0.05
+"""Share of the rows."""
+
+
 class Tails(NamedTuple):
     """A Student distribution about zero.
 
@@ -65,6 +69,17 @@ class Tails(NamedTuple):
         """But for a constant, shape (n,)."""
         q = residual.shape[1]
         return log_student(self.distances(residual), self.degrees, q) - 0.5 * float(np.log(self.variance).sum())
+
+
+def has_few_outliers(tails: Tails, residual: Array, weight: Array) -> bool:
+    """Whether few rows are less precise than half of the usual.
+
+    A precision has seen the outcome of its row. Where many rows are weighed down because they contradict a row nearby,
+    leaving out that row does not take back what it has said about them, and its error looks smaller than that of a new
+    row. Rows that are trained without by folds do not show it; where there are no folds, outliers have to be few.
+    """
+    is_far = tails.precision(residual) < 0.5
+    return float(np.average(is_far, weights=weight)) <= FEW_OUTLIERS
 
 
 def precision_at(distance: Array, degrees: float, n_outputs: int) -> Array:
