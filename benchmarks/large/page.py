@@ -63,23 +63,16 @@ def choices(rows: list[Row]) -> str:
             ratio, more = own[0] / rmse.min(), own[1] - nlpd.min()
             kind = next(row["kind"] for row in some if row["method"] == auto)
             is_reached = ratio <= MOST_RMSE and more <= MOST_NLPD
-            verdict = bold("no", not is_reached) if not is_reached else "yes"
+            verdict = "yes" if is_reached else bold("no")
             lines.append([problem, f"{n:,}", under, kind, f"{ratio:.3f}", f"{more:+.3f}", verdict])
     if not lines:
         return ""
-    header = [
-        "problem",
-        "rows",
-        "GP",
-        "auto is",
-        "RMSE over the better kind's",
-        "NLPD less the better kind's",
-        "reached",
-    ]
+    header = ["problem", "rows", "GP", "auto is", "RMSE, over the better kind's", "NLPD, less that", "reached"]
     aim = (
         f'"auto" should have an RMSE of at most {MOST_RMSE} times that of the better one of nearest and sparse, and an '
+        f"NLPD of at most {MOST_NLPD} more."
     )
-    return f"## The choice\n\n{aim}NLPD of at most {MOST_NLPD} more.\n\n{markdown_table(header, lines)}"
+    return f"## The choice\n\n{aim}\n\n{markdown_table(header, lines)}"
 
 
 def of_problem(name: tuple[str, int], rows: list[Row]) -> str:
@@ -98,7 +91,7 @@ def of_problem(name: tuple[str, int], rows: list[Row]) -> str:
             [
                 method,
                 *(bold(_text(value, ".4g"), value == best[name]) for name, value in values.items()),
-                " / ".join(_text(share, ".1f") for share in coverage),
+                "" if np.isnan(coverage[0]) else " / ".join(f"{share:.1f}" for share in coverage),
                 _text(mean_of(rows, method, "seconds"), ".0f"),
                 _text(predicting, ".0f"),
                 _text(mean_of(rows, method, "gib"), ".1f"),
