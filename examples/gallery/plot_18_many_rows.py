@@ -2,8 +2,8 @@
 Many rows
 =========
 
-Above 2,000 rows inference is sparse: a few hundred inducing points stand for all rows, and time grows with the rows
-instead of their cube. The rows are pixels of a photograph, each to be told from its eight neighbours.
+Many rows take another way of inference than few. With ``inference="sparse"`` some inducing points stand for all of them,
+and time grows with the rows instead of their cube. The rows are pixels of a photograph, each to be told from its eight neighbours.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ train = np.random.default_rng(0).choice(len(y), 4_000, replace=False)
 test = np.setdiff1d(np.arange(len(y)), train)
 
 model = LinearRegression().fit(X[train], y[train])
-rio = RIORegressor(model, n_inducing=60, random_state=0).fit(X[train], y[train])
+rio = RIORegressor(model, inference="sparse", n_inducing=60, random_state=0).fit(X[train], y[train])
 y_pred, (mean, std) = model.predict(X), rio.predict(X, return_std=True)
 
 # %%
