@@ -2,8 +2,9 @@
 Many rows
 =========
 
-Many rows take another way of inference than few. With ``inference="sparse"`` some inducing points stand for all of them,
-and time grows with the rows instead of their cube. The rows are pixels of a photograph, each to be told from its eight neighbours.
+Many rows take another way of inference than few. With ``inference="sparse"`` some inducing points stand for all of
+them, and time grows with the rows instead of their cube. The rows are pixels of a photograph, each to be told from its
+eight neighbours.
 """
 
 import matplotlib.pyplot as plt
