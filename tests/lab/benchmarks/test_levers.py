@@ -42,7 +42,7 @@ def test_other_trainers_find_the_same_optimum(kind):
     question = data.training_arguments(data.Data.generated(60), n_inducing=60, training=QUICK_TRAINING)
     question["settings"] = training.Settings("sparse", 60, inducing="first", tolerance=1e-8)
     usual = training.train(**question)
-    arguments = {name: question[name] for name in ("kernel", "data", "bounds", "settings", "rng", "prior")}
+    arguments = {name: question[name] for name in ("kernel", "data", "bounds", "settings", "rng", "prior", "rough")}
     other = kind(**arguments)
     trained = other.run(*other.explore(question["starts"], 60))
     assert trained.objective == pytest.approx(usual.objective, abs=0.05)
