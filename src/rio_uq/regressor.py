@@ -92,7 +92,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         the mean, unless folds differ in size as those of a time series do.
     inference : {"auto", "exact", "sparse", "svgp", "nearest"}
         "auto" is exact up to 2,000 rows; above, rows that are left out choose between "nearest" and "sparse"
-        (``inference_`` says what it was). "nearest" learns hyperparameters from 2,000 rows and predicts each row from the
+        (``inference_`` says which). "nearest" learns hyperparameters from 2,000 rows and predicts each row from the
         training rows nearest to it (`Training.n_neighbors`): it sees what is rough in many rows. "sparse" has inducing
         points in place of rows: it predicts fastest, and can be exported to ONNX. "svgp" learns from batches of rows,
         as in the paper, and comes close to the optimum that "sparse" finds, which is usually there sooner.
