@@ -39,7 +39,7 @@ def test_learns_noise_and_function(inference, rng):
 
 
 def test_stages_lead_to_the_optimum_of_all_rows(rng, monkeypatch):
-    monkeypatch.setattr(training, "EXACT_EXPLORING", 100)
+    monkeypatch.setattr(training, "EXPLORING_ROWS", 100)
     kernel, data, scales = make(rng, 600)
     direct = fit(kernel, data, scales, inference="sparse", n_inducing=50, subset_rows=None)
     staged = fit(kernel, data, scales, inference="sparse", n_inducing=50, subset_rows=250)

@@ -19,6 +19,7 @@ from rio_uq.gp.backend.walking import in_parallel
 from rio_uq.gp.few_rows import FEW_ROWS, search_on_few_rows
 from rio_uq.gp.inference import INFERENCES, inference_for
 from rio_uq.gp.inference.contract import Objective
+from rio_uq.gp.inference.exact import EXPLORING_ROWS
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.optimize import LONG_MEMORY, MEMORY, Optimum, Search
@@ -26,8 +27,8 @@ from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.priors import Prior
 from rio_uq.gp.settings import Settings
 
-EXACT_EXPLORING, EXPLORING_POINTS = 1000, 200
-"""Starts are compared by the exact GP up to this many rows, by the sparse one with this many points above."""
+EXPLORING_POINTS = 200
+"""Starts are compared by the exact GP up to `EXPLORING_ROWS`, by the sparse one with this many points above."""
 
 POINTS_TO_BEAT = 300
 """Where the number of points is free, hyperparameters are first learnt with at least so many, and fewer are taken if
@@ -130,7 +131,7 @@ class _Trainer:
         n_rows = inference.exploring_rows(n_rows)
         if not inference.needs_exploring(self.settings):
             return self._explore(starts, n_rows)
-        sizes = {min(n_rows, EXACT_EXPLORING, len(self.data)), min(n_rows, len(self.data))}
+        sizes = {min(n_rows, EXPLORING_ROWS, len(self.data)), min(n_rows, len(self.data))}
         explored = [self._explore(starts, size) for size in sorted(sizes)]
 
         def bound_at(x: Array) -> float:
@@ -142,7 +143,7 @@ class _Trainer:
     def _explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
         """On so many rows; where these are not all, to the optimum on them."""
         is_subset, n_rows = len(self.data) > n_rows, min(n_rows, len(self.data))
-        is_exact = n_rows <= EXACT_EXPLORING
+        is_exact = n_rows <= EXPLORING_ROWS
         cheaper = INFERENCES["exact" if is_exact else "sparse"]
         has_first_search = is_exact and n_rows > FEW_ROWS
         is_worth_it = has_first_search and cheaper is inference_for(self.settings, len(self.data))

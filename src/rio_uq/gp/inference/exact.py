@@ -37,7 +37,7 @@ MUCH = 4 * GIB
 """Memory above which further rows are added with a warning."""
 
 EXPLORING_ROWS = 1000
-"""On which starts are compared."""
+"""On which starts are compared, at most."""
 
 
 def memory_needed(n_rows: int, n_outputs: int) -> int:

@@ -55,11 +55,10 @@ BLOCK_COLUMNS = 1024
 """Rows whose covariances with all others are made at once."""
 
 INFORMING_ROWS = 50_000
-"""Rows that tell of β, at most: by then its few weights are known well."""
+"""Rows that tell of β, at most, so that the time this takes does not grow with all of them."""
 
 INFORMING_NEIGHBOURS = 30
 """Rows that each of them is given, at most."""
-
 
 CACHED = ("neighbours", "features", "weight")
 """Of a `Local`."""

@@ -36,7 +36,7 @@ from rio_uq.gp.inducing import greedy
 from rio_uq.gp.inference import exact
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.inference.contract import Objective
-from rio_uq.gp.inference.exact import ExactObjective, ExactStatistics
+from rio_uq.gp.inference.exact import Exact, ExactObjective, ExactStatistics
 from rio_uq.gp.inference.local import Local, Weights
 from rio_uq.gp.inference.neighbours import Indices
 from rio_uq.gp.inference.two_parts import Terms
@@ -49,9 +49,6 @@ from rio_uq.gp.settings import Settings
 
 SUBSET_ROWS = 2000
 """m, at most."""
-
-EXPLORING_ROWS = 1000
-"""On which starts are compared."""
 
 DENSITY_ROWS, DEVIATION = 500, 0.5
 """Rows of the step at full density, and τ."""
@@ -268,21 +265,13 @@ def _points(kernel: Kernel, theta: Array, subset: Observations, n_points: int) -
     return greedy(*kernel.restricted(stationary, theta), subset.rows, n_points)
 
 
-class Nearest:
+class Nearest(Exact):
     """All rows, of which the nearest ones predict."""
 
-    sorts_rows = True
     trains_folds = False
-    keeps_rows = True
 
     def needs_exploring(self, settings: Settings) -> bool:
         return True
-
-    def exploring_rows(self, n_rows: int) -> int:
-        return min(n_rows, EXPLORING_ROWS)
-
-    def rounds(self, settings: Settings, data: Observations) -> list[int]:
-        return [settings.max_iter]
 
     def objective(
         self, kernel: Kernel, data: Observations, x: Array, settings: Settings, rng: np.random.Generator, n_points: int

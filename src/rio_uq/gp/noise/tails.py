@@ -38,7 +38,6 @@ OUTLIER, STANDARD_ERRORS = 3.0, 1.0
 CLEAR = 2.5
 """Standard errors that a mean has to be away from zero where there is no skew."""
 
-
 FEW_OUTLIERS = 0.05
 """Share of the rows."""
 
@@ -76,7 +75,8 @@ def has_few_outliers(tails: Tails, residual: Array, weight: Array) -> bool:
 
     A precision has seen the outcome of its row. Where many rows are weighed down because they contradict a row nearby,
     leaving out that row does not take back what it has said about them, and its error looks smaller than that of a new
-    row. Rows that are trained without by folds do not show it; where there are no folds, outliers have to be few.
+    row. Folds keep the precisions that all rows have led to as well, so that they do not help; the limit is for many
+    rows, whose nearest ones are so near that it matters.
     """
     is_far = tails.precision(residual) < 0.5
     return float(np.average(is_far, weights=weight)) <= FEW_OUTLIERS
