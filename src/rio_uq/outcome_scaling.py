@@ -46,7 +46,8 @@ def on_scale(problem: Problem, scales: OutcomeScales) -> Problem:
 
 def shape_on_scale(left_out: LeftOut, options: Options, scales: OutcomeScales) -> Shape | None:
     """How scores of left-out rows are distributed; None for a normal distribution by choice."""
-    return fit_shape(left_out.scores, left_out.weight, options.distribution, normal_tails=scales.is_another)
+    tails = {"normal_tails": scales.may_explode, "own_nodes": scales.is_another}
+    return fit_shape(left_out.scores, left_out.weight, options.distribution, **tails)
 
 
 def choose_scale(problem: Problem, options: Options, train: QuickTraining, rng: np.random.Generator) -> ScaleChoice:

@@ -78,15 +78,17 @@ def test_intervals_of_heavy_tails_are_right_at_all_levels(heavy, new):
 @pytest.mark.parametrize("kind", NOISES)
 def test_auto_chooses_by_left_out_rows(kind):
     rio = fit(kind)
-    assert rio.shape_.scores[0].kind == kind
+    assert rio.shape_.scores[0].kind == {"normal": "student"}.get(kind, kind)
     text = str(rio.summary())
-    assert {"normal": "little evidence", "student": "Student distribution with", "skewed": "times as wide above"}[
-        kind
-    ] in text
+    assert {
+        "normal": "a nearly normal distribution: left-out rows show little evidence",
+        "student": "Student distribution with",
+        "skewed": "times as wide above",
+    }[kind] in text
 
 
 def test_normal_rows_have_a_distribution_of_scipy(new):
-    rio = fit("normal")
+    rio = fit("normal", distribution="normal")
     distribution = rio.predict_dist(new[0][:5])
     mean, std = rio.predict(new[0][:5], return_std=True)
     assert distribution.dist.name == "norm"
@@ -137,14 +139,14 @@ def test_each_output_has_its_own_shape(new):
     y = np.column_stack([heavy_tailed, make("normal", 400)[1]])
     rio = RIORegressor(random_state=0, noise="constant", distribution="auto")
     rio.fit(X, y, y_pred=np.column_stack([X[:, 1]] * 2))
-    assert [score.kind for score in rio.shape_.scores] == ["student", "normal"]
+    assert rio.shape_.scores[0].degrees < 10.0 < rio.shape_.scores[1].degrees
     given = {"X": new[0][:5], "y_pred": np.column_stack([new[0][:5, 1]] * 2)}
     distribution, (mean, std) = rio.predict_dist(**given), rio.predict(**given, return_std=True)
     np.testing.assert_allclose(distribution.std(), std)
-    np.testing.assert_allclose(distribution.logpdf(mean)[:, 1], stats.norm(mean, std).logpdf(mean)[:, 1])
+    np.testing.assert_allclose(distribution.logpdf(mean)[:, 1], stats.norm(mean, std).logpdf(mean)[:, 1], atol=0.1)
     assert (distribution.logpdf(mean)[:, 0] > stats.norm(mean, std).logpdf(mean)[:, 0]).all()
     assert rio.sample_y(**given, n_samples=3).shape == (5, 2, 3)
-    assert "Outcomes of output 1 follow a normal distribution" in str(rio.summary())
+    assert "Outcomes of output 1 follow a nearly normal distribution" in str(rio.summary())
 
 
 def test_calibration_is_of_the_gp_and_takes_the_place_of_the_shape(new):

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from rio_uq.calibration import shape as shape_module
 from rio_uq.calibration import student
 from rio_uq.calibration.normal import ScaledNormal
 from rio_uq.calibration.scores import crps_by_quantiles
@@ -194,7 +195,8 @@ def test_parameters_are_found_again_and_weights_count_as_copies(rng):
         ("skewed", lambda rng, n: rng.exponential(size=n) - 1.0),
     ],
 )
-def test_auto_finds_the_kind_of_distribution(kind, draws):
+def test_auto_finds_the_kind_of_distribution_of_many_rows(kind, draws, monkeypatch):
+    monkeypatch.setattr(shape_module, "FEW_ROWS", 400)
     kinds = [
         fit_shape(draws(np.random.default_rng(seed), 500)[:, None], np.ones(500), "auto").scores[0].kind
         for seed in range(10)
@@ -202,7 +204,8 @@ def test_auto_finds_the_kind_of_distribution(kind, draws):
     assert kinds.count(kind) >= 9
 
 
-def test_each_output_has_its_own_shape_and_a_choice_is_obeyed(rng):
+def test_each_output_has_its_own_shape_and_a_choice_is_obeyed(rng, monkeypatch):
+    monkeypatch.setattr(shape_module, "FEW_ROWS", 400)
     scores = np.column_stack([rng.standard_normal(800), rng.standard_t(3.0, 800) / np.sqrt(3.0)])
     weight = np.ones(800)
     shape = fit_shape(scores, weight, "auto")
@@ -224,7 +227,16 @@ def test_rows_of_no_weight_and_rows_without_a_score_do_not_count(rng):
 
 
 def test_scores_that_are_all_too_small_are_no_evidence_of_heavy_tails(rng):
-    assert fit_shape(0.05 * rng.standard_normal((300, 1)), np.ones(300), "auto").is_normal
+    shape = fit_shape(0.05 * rng.standard_normal((300, 1)), np.ones(300), "auto")
+    assert shape.scores[0].std == pytest.approx(1.0, abs=0.1)
+    assert "nearly normal" in shape.in_words(0)
+
+
+def test_few_rows_cannot_exclude_heavy_tails(rng):
+    few, many = (fit_shape(rng.standard_normal((n, 1)), np.ones(n), "auto").scores[0] for n in (100, 3000))
+    assert many.is_normal
+    assert few.logpdf(10.0) > stats.norm.logpdf(10.0) + 20.0
+    assert few.ppf(np.array(0.95)) == pytest.approx(stats.norm.ppf(0.95), abs=0.2)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5])
@@ -238,13 +250,15 @@ def test_no_scores_and_zeros_and_a_few_are_no_error(n, kind, rng):
 @pytest.mark.parametrize("n", [10, 30, 100])
 def test_the_variance_of_few_normal_scores_is_uncertain(n, rng):
     """Intervals of n rows from a normal distribution, scaled by their own spread, hold as often as they should."""
-    (shape,) = fit_shape(rng.standard_normal((n, 1)), np.ones(n), "auto").scores
-    draws = rng.standard_normal((4000, n))
-    new = rng.standard_normal(4000)
-    spread = np.sqrt(np.mean(draws**2, axis=1))
-    for level in (0.5, 0.9, 0.95, 0.99):
-        half = shape.ppf(np.array(0.5 + 0.5 * level))
-        assert np.mean(np.abs(new) < half * spread) == pytest.approx(level, abs=0.02)
+    levels, n_worlds = np.array([0.5, 0.9, 0.95, 0.99]), 40
+    held = np.zeros(4)
+    for _ in range(n_worlds):
+        scores = rng.standard_normal(n)
+        spread = np.sqrt(np.mean(scores**2))
+        (shape,) = fit_shape(scores[:, None] / spread, np.ones(n), "auto").scores
+        held += 2.0 * stats.norm.cdf(spread * shape.ppf(0.5 + 0.5 * levels)) - 1.0
+    np.testing.assert_allclose(held / n_worlds, levels, atol=0.06)
+    np.testing.assert_allclose((held / n_worlds)[1:], levels[1:], atol=0.025)
 
 
 def test_few_heavy_tailed_scores_leave_the_tails_uncertain(rng, monkeypatch):

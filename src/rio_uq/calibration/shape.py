@@ -17,14 +17,19 @@ from rio_uq.calibration.calibration import Calibration
 from rio_uq.calibration.normal import ScaledNormal
 from rio_uq.calibration.scores import Density, normal_nodes
 from rio_uq.calibration.skewed import SkewedStudent
-from rio_uq.calibration.student import Student
+from rio_uq.calibration.student import FEW_ROWS, Student
 from rio_uq.calibration.tails import NormalTails
 
 STUDENT_EVIDENCE = 2.0
-"""Log likelihood that the Student distribution has to gain over a normal one with a scale of its own."""
+"""Log likelihood that the Student distribution has to gain over a normal one with a scale of its own, where there are
+so many rows that its tails are known."""
 
 SKEW_EVIDENCE = 4.0
 """Log likelihood that skew has to gain over the Student distribution, evidence for histograms included."""
+
+ALL_TOO_SMALL = 0.99
+"""Scores whose root mean square is less are no evidence of heavy tails, and none of narrower ones if normal: standard
+deviations of the GP are kept."""
 
 MOST_DEGREES = 200.0
 """Degrees of freedom beyond which a Student distribution is as good as normal."""
@@ -74,13 +79,17 @@ class Shape:
     def in_words(self, output: int) -> str:
         """A sentence on one output."""
         score, gain = self.scores[output], self.gains[output]
-        if score.is_normal or (isinstance(score, Student) and gain <= STUDENT_EVIDENCE and len(score.heights) == 1):
-            return f"a normal distribution: left-out rows show little evidence of heavier tails ({gain:+.1f} nats)"
-        change = f"gains {gain:.1f} nats over" if gain > 0.0 else f"loses {-gain:.1f} nats to"
-        return f"{score.in_words()}: on left-out rows it {change} a normal one"
+        if gain <= STUDENT_EVIDENCE:
+            nearly = "" if score.is_normal else "nearly "
+            return (
+                f"a {nearly}normal distribution: left-out rows show little evidence of heavier tails ({gain:+.1f} nats)"
+            )
+        return f"{score.in_words()}: on left-out rows it gains {gain:.1f} nats over a normal one"
 
 
-def fit_shape(scores: Array, weight: Array, kind: str, *, normal_tails: bool = False) -> Shape | None:
+def fit_shape(
+    scores: Array, weight: Array, kind: str, *, normal_tails: bool = False, own_nodes: bool = False
+) -> Shape | None:
     """Learn the shape of each output.
 
     Parameters
@@ -90,9 +99,12 @@ def fit_shape(scores: Array, weight: Array, kind: str, *, normal_tails: bool = F
     weight : (n,) array
         How often each of them counts; rows of weight zero do not.
     kind : {"auto", "normal", "student"}
-        "auto" chooses between a normal, a Student and a skewed Student distribution.
+        "auto" chooses between a Student and a skewed Student distribution, and a normal one where many rows show no
+        other; few cannot exclude that tails are heavier.
     normal_tails : bool
         Whether tails beyond the data are normal, see `rio_uq.calibration.tails`.
+    own_nodes : bool
+        Whether moments are taken over the scores themselves, see `Shape`.
     """
     if kind == "normal":
         return None
@@ -104,7 +116,7 @@ def fit_shape(scores: Array, weight: Array, kind: str, *, normal_tails: bool = F
         NormalTails.of(shape, column) if normal_tails and not shape.is_normal else shape
         for (shape, _), column in zip(fits, scores[used].T, strict=True)
     ]
-    nodes = _empirical_nodes(scores[used], weight[used]) if normal_tails and len(used) else None
+    nodes = _empirical_nodes(scores[used], weight[used]) if own_nodes and len(used) else None
     return Shape(tuple(shapes), tuple(gain for _, gain in fits), nodes)
 
 
@@ -127,13 +139,15 @@ def _fit_one(scores: Array, weight: Array, kind: str) -> tuple[Density, float]:
     def likelihood(fit: Density) -> float:
         return float(weight @ fit.logpdf(scores))
 
-    student = Student.fit(scores, weight)
-    normal = likelihood(_likeliest_normal(scores, weight))
+    student, size = Student.fit(scores, weight), _likeliest_normal(scores, weight).std
+    normal = likelihood(ScaledNormal(len(scores), size))
     gain = likelihood(student) - normal
     if kind == "auto" and gain <= STUDENT_EVIDENCE:
-        few, size = _normal_of_few(len(scores)), _likeliest_normal(scores, weight).std
-        refined, evidence = _as_student(few).refined(scores / size, weight)
-        return (refined, evidence) if evidence else (few, gain)
+        if len(scores) > FEW_ROWS:
+            refined, evidence = _normal_as_student(len(scores)).refined(scores / size, weight)
+            return (refined, evidence) if evidence else (ScaledNormal(len(scores), 1.0), gain)
+        if size < ALL_TOO_SMALL:
+            return _fit_one(scores / size, weight, kind)
     refined, evidence = student.refined(scores, weight)
     if kind == "auto":
         skewed = SkewedStudent.fit(scores, weight)
@@ -144,21 +158,11 @@ def _fit_one(scores: Array, weight: Array, kind: str) -> tuple[Density, float]:
     return refined, gain + evidence
 
 
-def _as_student(normal: ScaledNormal | Student) -> Student:
+def _normal_as_student(n_rows: int) -> Student:
     """A normal distribution as one of so many degrees of freedom that there is no difference to speak of."""
-    if isinstance(normal, Student):
-        return normal
-    return Student(normal.n_rows, MOST_DEGREES, float(np.sqrt(MOST_DEGREES / (MOST_DEGREES - 2.0))))
-
-
-def _normal_of_few(n_rows: int) -> ScaledNormal | Student:
-    """A normal distribution whose variance n rows have told, which is a Student distribution of n − 1 degrees."""
-    degrees = float(max(n_rows - 1, 3))
-    if degrees > MOST_DEGREES:
-        return ScaledNormal(n_rows, 1.0)
-    return Student(n_rows, degrees, float(np.sqrt(degrees / (degrees - 2.0))))
+    return Student(n_rows, MOST_DEGREES, float(np.sqrt(MOST_DEGREES / (MOST_DEGREES - 2.0))))
 
 
 def _likeliest_normal(scores: Array, weight: Array) -> ScaledNormal:
-    """With a scale of its own: scores that are all too small are no evidence of heavy tails."""
+    """With a scale of its own."""
     return ScaledNormal(len(scores), float(np.sqrt(np.average(scores**2, weights=weight))))

@@ -43,9 +43,14 @@ DEGREES, LOG_SCALE = (1.0, 500.0), (-6.0, 4.0)
 LEAST_DEGREES = 2.1
 """Of T: with two it has no standard deviation."""
 
-FEW_ROWS = 200
-DEGREES_GRID, SCALE_GRID = np.log(np.geomspace(*DEGREES, 16)), np.linspace(-1.0, 1.0, 21)
-"""Up to so many rows distributions are averaged over values of log ν, and of log κ less its likeliest one."""
+FEW_ROWS, KNOWN_ROWS = 2000, 200
+DEGREES_GRID, SCALE_GRID = np.log(np.geomspace(*DEGREES, 40)), np.linspace(-1.0, 1.0, 21)
+"""Up to so many rows distributions are averaged over values of log ν, and of log κ less its likeliest one; of more rows
+than the second the latter are nearer, as their standard error is."""
+
+FARTHEST_TAIL, DEGREES_BEYOND = 1e-12, 3.0
+"""As far as averages are made, much farther than scores have been; and the degrees of freedom of what is there, at
+least: with two or fewer the standard deviation would be made of what nobody has seen."""
 
 LEAST_TAIL = 1e-100
 """SciPy does not find the quantiles of much smaller tails."""
@@ -113,20 +118,24 @@ class Student:
         """The mean of distributions over a grid of log ν and log κ, by their posterior density: few rows do not tell
         either for certain.
         """
-        grid = [np.array([a, log_scale + b]) for a in DEGREES_GRID for b in SCALE_GRID]
+        step = min(1.0, np.sqrt(KNOWN_ROWS / len(scores)))
+        grid = [np.array([a, log_scale + step * b]) for a in DEGREES_GRID for b in SCALE_GRID]
         losses = np.array([loss(x) for x in grid])
         density = np.exp(losses.min() - losses)
-        edges = self._edges_for(scores)
+        edges = edges_down_to(FARTHEST_TAIL)
         ends, tails = self._tail_inverse(np.concatenate([[1.0], edges])), np.zeros(len(edges) + 1)
+        farthest = float(np.abs(scores).max())
         for (log_degrees, log_scale_of), share in zip(grid, density / density.sum(), strict=True):
             degrees = float(np.exp(log_degrees))
-            tails += share * 2.0 * stdtr(degrees, -ends / unit_of(degrees, float(np.exp(log_scale_of))))
+            tails += share * _tails_of(ends, degrees, unit_of(degrees, float(np.exp(log_scale_of))), farthest)
         heights = -np.diff(tails, append=0.0) / -np.diff(edges, prepend=1.0, append=0.0)
         return type(self)(self.n_rows, self.degrees, self.scale, heights, edges)
 
     def refined(self, scores: Array, weight: Array) -> tuple[Self, float]:
         """With a histogram of the scores, if there is evidence for one, and that evidence; zero if there is none."""
         edges = self._edges_for(scores)
+        if self.edges is not None and len(self.edges) > len(edges):  # the same ones, and further ones
+            edges = self.edges
         tails = np.concatenate([[1.0], edges, [0.0]])
         flat = -np.diff(np.interp(tails, self._tails[::-1], self._masses_beyond[::-1]))
         place = np.searchsorted(-edges, -self._tail(np.abs(scores)), side="right")
@@ -212,6 +221,15 @@ class Student:
 def _share(degrees: float) -> float:
     """The unit of a Student variable as a share of its standard deviation."""
     return float(np.sqrt((degrees - 2.0) / degrees))
+
+
+def _tails_of(ends: Array, degrees: float, unit: float, farthest: float) -> Array:
+    """P(|Z| > end) for ``unit`` times a Student variable, which has `DEGREES_BEYOND` at least beyond the farthest score."""
+    tails = 2.0 * stdtr(degrees, -ends / unit)
+    if degrees < DEGREES_BEYOND:
+        least, beyond = stdtr([[degrees], [DEGREES_BEYOND]], -np.append(ends, farthest) / unit)
+        tails = 2.0 * np.where(ends > farthest, beyond[:-1] * least[-1] / beyond[-1], least[:-1])
+    return np.asarray(tails)
 
 
 def unit_of(degrees: float, scale: float) -> float:

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from rio_uq._base.array import Array
 from rio_uq.gp.folds import MOST_IN_TENTHS, FoldPredictions
 from rio_uq.gp.noise.tails import likeliest_tails
-from rio_uq.gp.paired import degrees_of_freedom, student_factor
+from rio_uq.gp.paired import factor_of_few, student_factor
 
 FEWEST_ROWS = 4
 STANDARD_ERRORS = 2.0
@@ -183,14 +183,13 @@ def supported_share(residual: Array, mean: Array, weight: Array, fold: NDArray[n
     error = residual - best * mean
     parts = weight * mean * error / information
     robust = float(np.sum(parts**2))
-    degrees = degrees_of_freedom(np.maximum(parts, 0.0))
+    needed = factor_of_few(np.maximum(parts, 0.0))
     if fold is not None and (n_folds := len(np.unique(fold[counted]))) > 1:
         by_fold = float(np.sum(np.bincount(fold, weights=parts) ** 2))
         robust = max(robust, by_fold * n_folds / (n_folds - 1))
-        degrees = min(degrees, float(n_folds - 1))
-    needed = STANDARD_ERRORS * student_factor(degrees)
+        needed = max(needed, student_factor(float(n_folds - 1)))
     variance = max(robust, float(weight @ error**2) / n_rows / information) * n_rows / (n_rows - 1)
-    share = best * (1.0 - (needed**2 * variance / best**2) ** 2)
+    share = best * (1.0 - ((STANDARD_ERRORS * needed) ** 2 * variance / best**2) ** 2)
     return 1.0 if share > WHOLE else max(share, 0.0)
 
 

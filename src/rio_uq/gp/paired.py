@@ -5,7 +5,10 @@ sum of so many equal ones (Satterthwaite),
 
     ν = (Σ p_i²)² / Σ p_i⁴
 
-and a mean is compared with Student's quantile for ν degrees of freedom.
+and a mean has to be larger by a factor where ν is small. With ν normal parts this would be what Student's quantile t has
+over the normal one. Parts of which a few are nearly all have heavier tails than normal ones, by which the ratio of their
+mean and its standard error varies less; and there are errors of models that only a few rows show. The factor is
+√(t/1.96).
 """
 
 from __future__ import annotations
@@ -32,6 +35,11 @@ def student_factor(degrees: float) -> float:
     return float(stdtrit(degrees, LEVEL) / ndtri(LEVEL))
 
 
+def factor_of_few(parts: Array) -> float:
+    """By which a mean has to be larger where few parts are nearly all of its standard error."""
+    return float(np.sqrt(student_factor(degrees_of_freedom(parts))))
+
+
 def is_gain(gain: Array, weight: Array, standard_errors: float) -> bool:
     """Whether the weighted mean of gains, (n,) each, is more than so many of its standard errors."""
     mean, parts = _mean_and_parts(gain, weight)
@@ -41,7 +49,7 @@ def is_gain(gain: Array, weight: Array, standard_errors: float) -> bool:
 def is_clear_gain(gain: Array, weight: Array, standard_errors: float) -> bool:
     """The same with standard errors that are the larger the fewer rows they are made of."""
     _, parts = _mean_and_parts(gain, weight)
-    return is_gain(gain, weight, standard_errors * student_factor(degrees_of_freedom(parts)))
+    return is_gain(gain, weight, standard_errors * factor_of_few(parts))
 
 
 def _mean_and_parts(gain: Array, weight: Array) -> tuple[float, Array]:

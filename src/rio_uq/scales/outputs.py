@@ -27,6 +27,11 @@ class OutcomeScales:
         """Whether some outcomes are on another scale than their own, bounds apart."""
         return any(scale.kind != "identity" for scale in self.scales)
 
+    @property
+    def may_explode(self) -> bool:
+        """Whether outcomes may be exponentials of what is on the scale, which have no mean under heavy tails."""
+        return any(scale.kind in ("log", "transformer") for scale in self.scales)
+
     def forward(self, y: Array) -> Array:
         return self._each(y, lambda scale, column: scale.forward(column))
 

@@ -8,6 +8,7 @@ from rio_uq.gp.backend.linalg import (
     cholesky,
     inverse,
     log_determinant,
+    lower_inverse,
     lower_product,
     solve_lower,
     triangular_inverse,
@@ -39,6 +40,18 @@ def test_identities(matrix, rng):
     right = rng.normal(size=(8, 3))
     np.testing.assert_allclose(factor @ solve_lower(factor, right), right)
     np.testing.assert_allclose(factor.T @ solve_lower(factor, right, transposed=True), right)
+
+
+@pytest.mark.parametrize("n", [1, 64, 65, 131, 300])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_factors_are_inverted_by_halves(n, order, rng):
+    root = rng.normal(size=(n, n))
+    matrix = root @ root.T + n * np.eye(n)
+    factor = np.asarray(cholesky(matrix)[0], order=order)
+    before = factor.copy()
+    np.testing.assert_allclose(triangular_inverse(factor) @ factor, np.eye(n), atol=1e-12)
+    np.testing.assert_allclose(lower_inverse(factor), np.tril(np.linalg.inv(matrix)), atol=1e-13)
+    np.testing.assert_array_equal(factor, before)
 
 
 def test_jitter_grows_until_it_works(matrix):

@@ -13,6 +13,9 @@ BASE_JITTER = 1e-8
 
 MAX_JITTER = 1e-2
 
+SMALL = 64
+"""Triangular matrices up to this size are inverted by LAPACK."""
+
 
 class NotPositiveDefiniteError(np.linalg.LinAlgError):
     """A kernel matrix could not be factorised even with the largest jitter."""
@@ -84,14 +87,36 @@ def lower_product(lower: Array, right: Array) -> Array:
 
 def triangular_inverse(factor: Array) -> Array:
     """The inverse of a lower triangular factor, rows contiguous."""
-    inverted, _ = lapack.dtrtri(factor, lower=1)
+    inverted = np.array(factor, order="F")
+    _invert_lower(inverted)
     return np.ascontiguousarray(inverted)
 
 
 def lower_inverse(factor: Array, *, overwrite: bool = False) -> Array:
     """The lower triangle of the inverse of factor · factorᵀ, zeros above; if allowed, in place of the factor."""
-    lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=int(overwrite))
+    inverted = np.asfortranarray(factor) if overwrite else np.array(factor, order="F")
+    _invert_lower(inverted)
+    lower, _ = lapack.dlauum(inverted, lower=1, overwrite_c=1)
     return np.asarray(lower)
+
+
+def _invert_lower(factor: Array) -> None:
+    """Invert a lower triangular matrix in place, by halves.
+
+        (A 0)⁻¹   (    A⁻¹      0 )
+        (B C)   = (−C⁻¹ B A⁻¹  C⁻¹)
+
+    Nearly all of it is products of matrices, which BLAS does two to three times as fast as LAPACK's dtrtri inverts.
+    """
+    if len(factor) <= SMALL:
+        factor[:] = lapack.dtrtri(factor, lower=1)[0]
+        return
+    half = len(factor) // 2
+    upper, lower = factor[:half, :half], factor[half:, half:]
+    _invert_lower(upper)
+    _invert_lower(lower)
+    product = dtrmm(-1.0, upper, factor[half:, :half], side=1, lower=1)
+    factor[half:, :half] = dtrmm(1.0, lower, product, lower=1, overwrite_b=1)
 
 
 def inverse(factor: Array) -> Array:
