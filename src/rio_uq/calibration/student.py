@@ -224,7 +224,7 @@ def _share(degrees: float) -> float:
 
 
 def _tails_of(ends: Array, degrees: float, unit: float, farthest: float) -> Array:
-    """P(|Z| > end) for ``unit`` times a Student variable, which has `DEGREES_BEYOND` at least beyond the farthest score."""
+    """P(|Z| > end) for ``unit`` times a Student variable, of `DEGREES_BEYOND` at least beyond the farthest score."""
     tails = 2.0 * stdtr(degrees, -ends / unit)
     if degrees < DEGREES_BEYOND:
         least, beyond = stdtr([[degrees], [DEGREES_BEYOND]], -np.append(ends, farthest) / unit)

@@ -5,10 +5,9 @@ sum of so many equal ones (Satterthwaite),
 
     ν = (Σ p_i²)² / Σ p_i⁴
 
-and a mean has to be larger by a factor where ν is small. With ν normal parts this would be what Student's quantile t has
-over the normal one. Parts of which a few are nearly all have heavier tails than normal ones, by which the ratio of their
-mean and its standard error varies less; and there are errors of models that only a few rows show. The factor is
-√(t/1.96).
+and a mean has to be larger by a factor where ν is small. Of ν normal parts this would be what Student's quantile t has
+over the normal one. Parts of which a few are nearly all have heavier tails than normal ones, so that the ratio of their
+mean and its standard error varies less; and some errors of models are seen in few rows. The factor is √(t/1.96).
 """
 
 from __future__ import annotations
