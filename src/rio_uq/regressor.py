@@ -106,10 +106,10 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         normal, with one variance for all rows. "student" takes the Student likelihood in any case, and "constant" takes
         noise to be normal and the same for all rows.
     distribution : {"auto", "normal", "student"}
-        The shape of the distribution of an outcome around the corrected prediction. "student" learns one with heavier
-        tails from the scores of left-out rows (``loo_.z``), "normal" takes it to be normal, and "auto" does so unless
-        left-out rows are clearly likelier with heavy tails, or with heavy tails and skew. Corrected predictions are the
-        same in all cases.
+        The shape of the distribution of an outcome around the corrected prediction. "student" learns how heavy its
+        tails are from the scores of left-out rows (``loo_.z``), "normal" takes it to be normal. "auto" also looks for
+        skew, and takes the shape to be normal where more than 2,000 rows show nothing else; fewer cannot exclude tails
+        that are a little heavier. Corrected predictions are the same in all cases.
     scale : {"auto", "identity", "log", "sqrt", "logit"} or transformer
         The scale that residuals are taken on. On "log" they are log y − log ŷ: errors grow with the prediction, as
         those of prices and durations do. "sqrt" suits counts, "logit" shares between 0 and 1. A transformer of

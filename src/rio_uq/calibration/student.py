@@ -177,8 +177,7 @@ class Student:
         return crps_by_quantiles(self, z)
 
     def in_words(self) -> str:
-        refined = "" if len(self.heights) == 1 else ", refined by a histogram"
-        return f"a Student distribution with {self.degrees:.1f} degrees of freedom{refined}"
+        return f"a Student distribution with {self.degrees:.1f} degrees of freedom"
 
     @property
     def _unit(self) -> float:
