@@ -7,6 +7,7 @@ over rows, which one pass over the parts of a source adds up in memory that does
 
 from __future__ import annotations
 
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +20,7 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_held_out, check_target, check_weight
-from rio_uq._base.warnings import SeenRowsWarning, warn_user
+from rio_uq._base.warnings import DependentRowsWarning, SeenRowsWarning, warn_user
 from rio_uq.answers import LeaveOneOut
 from rio_uq.features.extractors import Extractor, extractor
 from rio_uq.fitted import Fitted
@@ -30,6 +31,7 @@ from rio_uq.gp.inference import INFERENCES, inference_for
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.inference.contract import Inference
 from rio_uq.gp.left_out import LeftOut
+from rio_uq.gp.order import N_BLOCKS, blocks_of_successive, dependence
 from rio_uq.gp.problem import Problem
 from rio_uq.gp.residual import ResidualGP
 from rio_uq.gp.settings import Settings
@@ -175,6 +177,11 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     # Clones do not tell how well the model does that has other rows behind it as well.
     may_choose = residuals.choice.kind != "out-of-fold" or residuals.choice.rows not in ("mixed", "unknown")
     gp, left_out, model_choice = _with_or_without_model(problem, scales, train, may_choose=may_choose)
+    if problem.fold is None and not in_parts and options.training.guard:
+        order = np.argsort(left_out.first_rows)  # copies of one measurement err alike in any case
+        correlation = dependence(left_out.scores[order], problem.targets[left_out.first_rows[order]])
+        if correlation is not None:
+            return _fit_blocks(part, options, held_out, correlation)
     if len(used) < FEWEST_ROWS and residuals.choice.may_be_fitted_to_all_rows:
         # Residuals of a model that was fitted to two or three rows are those of a curve through these points; of one
         # row nothing is known but its size.
@@ -197,6 +204,25 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     )
     counts = _counts(used, n_rows, weight, unseen)
     return replace(fitted, loo=_leave_one_out(left_out, fitted, problem.targets, used, counts))
+
+
+def _fit_blocks(part: Part, options: Options, held_out: bool | None, correlation: float) -> Fitted:
+    """The same with blocks of successive rows for folds."""
+    alike = f"rows that follow each other err alike (rank correlation {correlation:.2f})"
+    warn_user(
+        f"{alike}, as those of a time series or of one group do, and rows to come may have no such neighbours: folds "
+        f"are {N_BLOCKS} blocks of successive rows, so that error bars are those of a new block. Give groups, or a "
+        "splitter as cv, to say what belongs together; groups=range(len(y)) says that rows are independent",
+        DependentRowsWarning,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeenRowsWarning)  # it was there the first time
+        fitted = _fit_rows(replace(part, groups=blocks_of_successive(_num_samples(part.X))), options, held_out)
+    if fitted.residuals is None:
+        return fitted
+    reason = f"{fitted.residuals.reason}; {alike}, so that folds are blocks of successive rows"
+    evidence = {**fitted.residuals.evidence, "successive": correlation}
+    return replace(fitted, residuals=replace(fitted.residuals, reason=reason, evidence=evidence))
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,13 @@
 """Error bars hold on new rows where training rows depend on each other."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Ridge
 
-from rio_uq import RIORegressor
+from rio_uq import DependentRowsWarning, RIORegressor
 
 pytestmark = pytest.mark.no_cover
 
@@ -80,3 +82,34 @@ def test_what_all_groups_share_is_still_corrected(rng):
     rio = RIORegressor(lambda X: 0.0 * X[:, 0], random_state=0).fit(X, y, held_out=True, groups=person)
     assert rio.correction_ == 1.0
     assert rio.score(X, y) > 0.9
+
+
+def slowly(rng, shape, memory):
+    """Values that go back to zero slowly."""
+    steps = np.sqrt(1.0 - memory**2) * rng.normal(size=shape)
+    steps[0] /= np.sqrt(1.0 - memory**2)
+    for before, step in pairwise(steps):
+        step += memory * before
+    return steps
+
+
+@pytest.mark.parametrize("kind", ["given", "fitted"])
+def test_rows_in_the_order_of_time_are_noticed(kind, rng):
+    """Disturbances last and features move slowly: the past errors of a model look like a function of its features."""
+    X, n = slowly(rng, (1500, 2), 0.97), 300
+    y = right_of_series(X) + slowly(rng, (1500, 1), 0.9)[:, 0]
+    past, future = slice(0, n), slice(n, None)
+    model, said = (right_of_series, {"held_out": True}) if kind == "given" else (Ridge().fit(X[past], y[past]), {})
+    rio = RIORegressor(model, random_state=0)
+    with pytest.warns(DependentRowsWarning, match="blocks of successive rows") as caught:
+        rio.fit(X[past], y[past], **said)
+    assert caught[0].filename == __file__
+    assert rio.residuals_.evidence["successive"] > 0.25
+    assert "err alike" in str(rio.summary())
+    assert share_inside(rio, X[future], y[future]) > (0.91 if kind == "given" else 0.85)
+    rio.fit(X[past], y[past], **said, groups=range(n))  # whoever says that rows are independent is believed
+    assert "successive" not in rio.residuals_.evidence
+
+
+def right_of_series(X):
+    return np.sin(X[:, 0])

@@ -17,6 +17,10 @@ class ReusedRowsWarning(UserWarning):
     """Error bars are calibrated or measured on rows that were fitted to."""
 
 
+class DependentRowsWarning(UserWarning):
+    """Rows that follow each other err alike, so that others are left out together with them."""
+
+
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn as if the user's own line had done it: the first one outside this library and scikit-learn."""
     level, frame = 1, inspect.currentframe()

@@ -27,7 +27,7 @@ class ResidualChoice:
         The numbers behind a decision: ``memorised`` is the root mean squared out-of-fold residual in units of that of
         rows that clones have seen, ``clones_worse`` that of out-of-fold or out-of-bag residuals in units of the model's
         own; ``share`` is the estimated share of the rows that the model has seen, and ``share_error`` its standard
-        error.
+        error; ``successive`` is the rank correlation of errors of successive rows, where it is clear.
     """
 
     kind: str

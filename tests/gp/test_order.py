@@ -1,0 +1,49 @@
+"""Rows that follow each other and err alike."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rio_uq.gp.order import blocks_of_successive, correlation_of_successive, dependence
+
+
+def test_the_correlation_is_that_of_ranks(rng):
+    values = np.cumsum(rng.standard_t(2, size=2000))
+    reference = stats.spearmanr(values[1:], values[:-1]).statistic
+    assert correlation_of_successive(values) == pytest.approx(reference, abs=0.01)
+
+
+def test_independent_errors_are_seldom_called_dependent():
+    found = 0
+    for seed in range(300):
+        draws = np.random.default_rng(seed).standard_t(2, size=(60, 2))
+        found += dependence(draws, draws) is not None
+    assert found == 0
+
+
+def test_one_of_several_outputs_is_enough(rng):
+    steps = rng.normal(size=(300, 2))
+    alike = np.column_stack([steps[:, 0], np.cumsum(steps[:, 1])])
+    assert dependence(steps, steps) is None
+    assert dependence(alike, steps) == pytest.approx(correlation_of_successive(alike[:, 1]))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_errors_of_rows_that_are_sorted_by_their_outcome_say_nothing(sign, rng):
+    y = sign * np.sort(rng.normal(size=(200, 1)), axis=0)
+    errors = y + 0.5 * rng.normal(size=(200, 1))
+    assert dependence(errors, y) is None
+    assert dependence(errors, rng.permutation(y)) is not None
+
+
+def test_few_rows_and_equal_errors_are_no_evidence():
+    assert dependence(np.zeros((0, 1)), np.zeros((0, 1))) is None
+    assert dependence(np.ones((1, 1)), np.ones((1, 1))) is None
+    assert dependence(np.ones((500, 1)), np.arange(500.0)[:, None] % 7) is None
+    assert dependence(np.arange(20.0)[:, None], np.arange(20.0)[:, None] % 3) is None
+
+
+def test_blocks_are_of_successive_rows_and_of_one_size():
+    blocks = blocks_of_successive(103)
+    assert (np.diff(blocks) >= 0).all()
+    assert np.ptp(np.bincount(blocks)) <= 1
