@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.worlds.truths import lasting
+
 Outcomes = Callable[[np.random.Generator, np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -73,6 +75,7 @@ def _one_field(X: np.ndarray, mean: np.ndarray) -> np.ndarray:
 
 
 NORMAL = normal()
+LASTING = additive("lasting, 0.9 of it in the next row", lambda rng, shape: lasting(rng, shape, 0.9))
 BY_X = scaled("normal, σ = exp(x₁)", lambda X, mean: np.exp(X[:, 0]))
 BY_MEAN = scaled("normal, σ grows with ŷ", lambda X, mean: 0.1 + np.abs(mean))
 BY_STEP = scaled("normal, σ a step of x₁", lambda X, mean: np.where(X[:, 0] < 0.0, 0.3, 3.0))

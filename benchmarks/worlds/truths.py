@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.signal import lfilter
 
 Generator = np.random.Generator
 
@@ -55,6 +56,17 @@ def smooth(X: np.ndarray) -> np.ndarray:
 
 def positive(X: np.ndarray) -> np.ndarray:
     return np.exp(0.5 * X[:, 0] + 1.0)
+
+
+def slow_inputs(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    """Normal inputs that hardly change from one row to the next."""
+    return lasting(rng, (n, d), 0.97)
+
+
+def lasting(rng: np.random.Generator, shape: tuple[int, ...], memory: float) -> np.ndarray:
+    """Standard normal values in the order of time, each ``memory`` times the one before and something new."""
+    start, new = rng.normal(size=(1, *shape[1:])), np.sqrt(1.0 - memory**2) * rng.normal(size=shape)
+    return lfilter([1.0], [1.0, -memory], new, axis=0, zi=memory * start)[0]
 
 
 def friedman(X: np.ndarray) -> np.ndarray:

@@ -137,6 +137,17 @@ INPUTS = [
     World("far-half-n300", 300, 3, model=models.SCALED, **FAR),
 ]
 
+SERIES = {"noise": noise.LASTING, "inputs": truths.slow_inputs}
+IN_TIME = [
+    World("series-n100", 100, 3, **SERIES),
+    World("series-n300", 300, 3, **SERIES),
+    World("series-n1000", 1000, 3, **SERIES),
+    World("series-half-n300", 300, 3, model=models.SCALED, **SERIES),
+    World("series-ridge-n300", 300, 3, model=models.RIDGE, **SERIES),
+    World("series-forest-n300", 300, 3, model=models.FOREST, **SERIES),
+    World("lasting-n300", 300, 3, noise.LASTING),
+]
+
 CONFORMAL = [
     World("ties-n100", 100, 1, noise.TWO_VALUES, models.MIDDLE, truths.middle, truths.coarse_inputs, calibration=100),
     World("groups-n300", 300, 3, calibration=300, n_groups=3),
@@ -154,6 +165,7 @@ WORLDS = {
         *WEIGHTS_AND_COPIES,
         *OUTPUTS,
         *INPUTS,
+        *IN_TIME,
         *CONFORMAL,
     ]
 }

@@ -16,7 +16,7 @@ from rio_uq._base.array import Array
 
 N_BLOCKS = 5
 
-LEAST_CORRELATION, STANDARD_ERRORS = 0.25, 5.0
+LEAST_CORRELATION, STANDARD_ERRORS = 0.25, 3.5
 """Of successive errors, for rows to depend on each other: in itself, and in units of 1/√n."""
 
 SORTED = 0.05
