@@ -120,8 +120,14 @@ def test_as_scorers(metric, friedman):
 def test_scorers_can_be_pickled_and_know_their_limits():
     scorer = pickle.loads(pickle.dumps(metrics.scorer(metrics.coverage, confidence_level=0.9)))
     assert scorer == metrics.scorer(metrics.coverage, confidence_level=0.9)
-    with pytest.raises(ValueError, match="model's own predictions"):
-        metrics.scorer(metrics.improvement_ratio)
+    assert metrics.scorer("crps") == metrics.scorer(metrics.crps)
+    for metric in (metrics.improvement_ratio, "improvement_ratio"):
+        with pytest.raises(ValueError, match="model's own predictions"):
+            metrics.scorer(metric)
+    with pytest.raises(ValueError, match="'nlp' is unknown: give a function, or one of 'rmse'"):
+        metrics.scorer("nlp")
+    with pytest.raises(TypeError, match="a function or its name"):
+        metrics.scorer(3)
 
 
 @pytest.mark.parametrize(

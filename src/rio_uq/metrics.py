@@ -309,15 +309,19 @@ def before_after(
     return BeforeAfter(len(y_true), before, after, improvement_ratio(y_true, mean, y_pred))
 
 
-def scorer(metric: Callable[..., float], **options: Any) -> Callable[[Any, Any, Any], float]:
+OF_DISTRIBUTIONS = (nlpd, crps, coverage, miscalibration_area, interval_width)
+"""Metrics that take a distribution."""
+
+
+def scorer(metric: Callable[..., float] | str, **options: Any) -> Callable[[Any, Any, Any], float]:
     """A scikit-learn scorer: a function of (estimator, X, y) whose larger values are better.
 
     Parameters
     ----------
-    metric : callable
-        One of this module's functions of (y_true, mean, std), smaller being better. For `coverage` the score is minus
-        its distance from the level. Those that take a distribution are given that of ``predict_dist``, if it has a
-        density.
+    metric : callable or str
+        One of this module's functions of (y_true, mean, std), or its name, smaller being better. For `coverage` the
+        score is minus its distance from the level. Those that take a distribution are given that of ``predict_dist``,
+        if it has a density.
     **options
         Further arguments of the metric.
 
@@ -329,11 +333,17 @@ def scorer(metric: Callable[..., float], **options: Any) -> Callable[[Any, Any, 
     >>> from rio_uq import RIORegressor, metrics
     >>> X, y = load_diabetes(return_X_y=True)
     >>> rio = RIORegressor(Ridge(), random_state=0)
-    >>> scores = cross_val_score(rio, X[:30], y[:30], cv=2, scoring=metrics.scorer(metrics.nlpd))
+    >>> scores = cross_val_score(rio, X[:30], y[:30], cv=2, scoring=metrics.scorer("nlpd"))
     >>> scores.shape
     (2,)
     """
-
+    if isinstance(metric, str):
+        known = {one.__name__: one for one in (rmse, mae, *OF_DISTRIBUTIONS, risk_coverage_area, improvement_ratio)}
+        if metric not in known:
+            raise ValueError(f"metric={metric!r} is unknown: give a function, or one of {', '.join(map(repr, known))}")
+        metric = known[metric]
+    if not callable(metric):
+        raise TypeError(f"metric has to be a function or its name, not {metric!r}")
     if metric is improvement_ratio:
         raise ValueError("improvement_ratio needs the model's own predictions, which a scorer does not have")
     return _Scorer(metric, options)
@@ -351,7 +361,7 @@ class _Scorer:
         return -value
 
     def _answers(self, estimator: Any, X: Any) -> tuple[Any, ...]:
-        if self.metric in (nlpd, crps, coverage, miscalibration_area, interval_width):
+        if self.metric in OF_DISTRIBUTIONS:
             distribution = estimator.predict_dist(X) if hasattr(estimator, "predict_dist") else None
             if hasattr(distribution, "logpdf"):
                 return (distribution,)

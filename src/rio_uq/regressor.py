@@ -567,7 +567,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         return parts
 
     def predict_interval(
-        self, X: Any, *, confidence_level: Any = 0.95, y_pred: Any = None, groups: Any = None
+        self, X: Any, confidence_level: Any = 0.95, *, y_pred: Any = None, groups: Any = None
     ) -> Array:
         """Intervals that hold the outcome with the given probability.
 
@@ -586,7 +586,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         ends = np.stack([0.5 - 0.5 * levels, 0.5 + 0.5 * levels])
         return self._quantiles(X, ends, y_pred, groups)
 
-    def predict_frame(self, X: Any, *, confidence_level: Any = 0.95, y_pred: Any = None, groups: Any = None) -> Any:
+    def predict_frame(self, X: Any, confidence_level: Any = 0.95, *, y_pred: Any = None, groups: Any = None) -> Any:
         """Corrected predictions, standard deviations and intervals as a data frame, a line for each row of X.
 
         Its columns are ``mean``, ``std``, ``lower`` and ``upper``. For a list of levels the bounds are ``lower_0.9``,
@@ -636,7 +636,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         )
 
     def predict_quantiles(
-        self, X: Any, *, quantiles: Any = (0.05, 0.5, 0.95), y_pred: Any = None, groups: Any = None
+        self, X: Any, quantiles: Any = (0.05, 0.5, 0.95), *, y_pred: Any = None, groups: Any = None
     ) -> Array:
         """Quantiles of the outcome.
 
