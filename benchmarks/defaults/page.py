@@ -12,7 +12,7 @@ import pandas as pd
 from benchmarks.defaults.measures import CASES, COVERAGES, LEVELS, PEERS
 from benchmarks.defaults.models import ALL
 from benchmarks.defaults.run import applies, store_of
-from benchmarks.defaults.statistics import FIT, deviations, duels, harmed, of_rio, with_ratio
+from benchmarks.defaults.statistics import FIT, deviations, duels, harmed, of_rio, since, with_ratio
 from benchmarks.defaults.tables import TABLES
 from benchmarks.defaults.targets import MATTERS, SIGNIFICANCE, decisions, targets
 from lab.markdown import bold, markdown_table, write_tables
@@ -38,6 +38,10 @@ CV+ and CQR are given the rows and the unfitted model of "seen". The ratio is RI
 mean, and won are pairs of data set and model with a ratio below 1. Models without a form for quantiles stand beside the
 CQR of histogram boosting. Seconds are those of the processor, in the median: of RIO from the fitted model on, of the
 others from nothing.
+"""
+
+SINCE = """Ratios of RMSE and CRPS, geometric means, and differences of NLPD, over the same models, cases and splits.
+Standard errors are over fits, which share the rows of a split.
 """
 
 TESTED = """Mean of the logarithm of the RMSE ratio over splits, above 1.005: a one-sided t-test with the variance of
@@ -137,6 +141,17 @@ def target_table(rows: pd.DataFrame, before: pd.DataFrame | None) -> str:
     return markdown_table(["what", "target", "reached", ""], lines)
 
 
+def since_table(change: pd.DataFrame) -> str:
+    """What has changed since the version before, by data set: means and their standard errors."""
+    lines = []
+    for name, part in [*change.groupby("dataset", sort=False), ("all", change)]:
+        measures = part[["rmse", "crps", "nlpd"]]
+        mean, error = measures.mean(), measures.sem()
+        ratios = [f"{np.exp(mean[of]):.3f} ± {np.exp(mean[of]) * error[of]:.3f}" for of in ("rmse", "crps")]
+        lines.append([name, str(len(part)), *ratios, f"{mean['nlpd']:+.3f} ± {error['nlpd']:.3f}"])
+    return markdown_table(["data set", "fits", "RMSE", "CRPS", "NLPD"], lines)
+
+
 def counts(rows: pd.DataFrame) -> str:
     """How many fits there are, and which are missing of all that the runs would have."""
     n_runs = rows["run"].nunique()
@@ -189,6 +204,8 @@ def main(options: argparse.Namespace) -> None:
         tables += ["## Residuals of unseen rows\n", DECISION, decision_table(rows)]
     if len(tested := harmed(rows)):
         tables += ["## Worse predictions than the model's\n", TESTED, harm_table(tested)]
+    if before is not None and len(change := since(of_rio(rows), before)):
+        tables += ["## Beside the version before\n", SINCE, since_table(change)]
     write_tables(options.output, "\n".join(tables), command="benchmarks.defaults page", title=TITLE)
     if options.results.exists():
         store.pack()

@@ -73,6 +73,16 @@ def harmed(rows: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(p=holm(frame["p"].to_numpy()))
 
 
+def since(rio: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    """Of the fits that both have, a row for each: logarithms of the ratios of RMSE and CRPS, and the difference of
+    NLPD, to those of the version before.
+    """
+    key, measures = [*FIT, "run"], ["rmse", "crps", "nlpd"]
+    both = rio.merge(before[[*key, *measures]], on=key, suffixes=("", "_before"))
+    ratios = {name: np.log(both[name] / both[f"{name}_before"]) for name in ("rmse", "crps")}
+    return both[key].assign(**ratios, nlpd=both["nlpd"] - both["nlpd_before"])
+
+
 def duels(rows: pd.DataFrame, peer: str) -> pd.DataFrame:
     """Logarithm of the score of RIO on seen rows over that of a peer, mean over runs, for each pair that has both, and
     whether the peer has the same model.

@@ -12,9 +12,9 @@ from benchmarks.defaults import decisions, page, peers, run
 from benchmarks.defaults.measures import CASES, LEVELS, QUANTILES, of_quantiles, row
 from benchmarks.defaults.models import FUNCTION, MODELS, PACKAGES, quantile_model
 from benchmarks.defaults.run import missing_tasks, rows_of, store_of
-from benchmarks.defaults.statistics import corrected_p_value, duels, harmed, holm, memorised
+from benchmarks.defaults.statistics import corrected_p_value, duels, harmed, holm, memorised, of_rio, since
 from benchmarks.defaults.tables import TABLES
-from benchmarks.defaults.targets import targets
+from benchmarks.defaults.targets import lost_datasets, targets
 from lab.tasks import Task
 from rio_uq import metrics
 
@@ -232,7 +232,7 @@ def changed(rows, where, **values):
 class TestPage:
     def test_all_targets_are_reached_by_rows_that_are_right(self, rows):
         reached = list(targets(rows, rows))
-        assert len(reached) == 11
+        assert len(reached) == 12
         assert all(target.is_reached for target in reached)
 
     @pytest.mark.parametrize(
@@ -243,14 +243,27 @@ class TestPage:
             ({"table": "half", "dataset": "CCS"}, {"kind": "in-sample"}, "right residuals"),
             ({"table": "CV+", "dataset": "CCS"}, {"score": 0.9}, "MAPIE's CV+"),
             ({"table": "CQR", "dataset": "CCS"}, {"score": 0.9}, "MAPIE's CQR"),
-            ({"table": "seen", "dataset": "CCS"}, {"crps": 1.1}, "the version before"),
-            ({"table": "seen", "dataset": "CCS"}, {"rmse": 1.2}, "by the test"),
+            ({"table": "seen", "dataset": "CCS"}, {"crps": 1.1}, "CRPS over that of the version before"),
+            ({"dataset": "CCS"}, {"nlpd": 9.0}, "data sets with an RMSE 1 %"),
         ],
     )
     def test_what_is_wrong_misses_its_target(self, rows, where, values, missed):
         names = [target.what for target in targets(changed(rows, where, **values), rows) if not target.is_reached]
         assert len(names) == 1
         assert missed in names[0]
+
+    def test_pairs_that_are_worse_than_the_model_miss_their_target(self, rows):
+        worse = changed(rows, {"table": "seen", "dataset": "CCS"}, rmse=1.2)
+        (missed,) = [target.what for target in targets(worse, None) if not target.is_reached]
+        assert "by the test" in missed
+
+    def test_what_is_lost_has_to_be_clear(self, rows):
+        rows = of_rio(rows)
+        change = since(changed(rows, {"table": "new", "dataset": "yacht"}, rmse=1.5), rows)
+        assert lost_datasets(change) == []
+        change = since(changed(rows, {"dataset": "yacht"}, rmse=1.5), rows)
+        assert lost_datasets(change) == ["yacht"]
+        assert "| yacht | 12 |" in page.since_table(change)
 
     def test_cqr_of_histogram_boosting_stands_beside_models_without_quantiles(self, rows):
         duel = duels(changed(rows, {"table": "CQR", "dataset": "CCS"}, score=4.0), "CQR")
