@@ -259,7 +259,7 @@ class TestPage:
 
     def test_what_is_lost_has_to_be_clear(self, rows):
         rows = of_rio(rows)
-        change = since(changed(rows, {"table": "new", "dataset": "yacht"}, rmse=1.5), rows)
+        change = since(changed(rows, {"table": "new", "dataset": "yacht", "method": "forest"}, rmse=1.5), rows)
         assert lost_datasets(change) == []
         change = since(changed(rows, {"dataset": "yacht"}, rmse=1.5), rows)
         assert lost_datasets(change) == ["yacht"]
