@@ -32,10 +32,10 @@ MATTERS = 1.1
 SAME = 1e-5
 """A clone fitted to all rows whose predictions differ by no more, in standard deviations of y, is the model itself."""
 
-NEW, ALL_SEEN = 0.35, 0.7
-"""Rows are new if the share of seen ones plus half its standard error is below the first, or all of it where clones are
-clearly worse than the model; they were all seen if it is above the second, and that is not a matter of error, unless it
-is known that the training rows are others."""
+NEW, ALL_SEEN, MARGIN = 0.35, 0.7, 0.75
+"""Rows are new if the share of seen ones plus so much of its standard error is below the first, or all of it where
+clones are clearly worse than the model; they were all seen if it is above the second, and that is not a matter of
+error, unless it is known that the training rows are others."""
 
 CLONES_WORSE = 1.5
 """Out-of-fold residuals in units of the model's own above which clones are clearly worse than the model, which has more
@@ -180,7 +180,7 @@ def judge(y: Array, own: Array, clones: Clones, *, is_other: bool = False, share
     if not is_other and _rms(own - clones.full) <= SAME * unit:
         return Verdict("seen", memorised, worse, both)
     is_far = worse > CLONES_WORSE
-    rows = "mixed" if both is None else _rows_of_share(both, margin=1.0 if is_far else 0.5)
+    rows = "mixed" if both is None else _rows_of_share(both, margin=1.0 if is_far else MARGIN)
     if rows == "seen" and is_other:
         rows = "mixed"
     if memorised < MATTERS and rows != "seen":
