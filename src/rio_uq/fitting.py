@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples, validate_data
 
 from rio_uq._base.array import Array, Mask
-from rio_uq._base.checks import check_held_out, check_target, check_weight
+from rio_uq._base.checks import check_groups, check_held_out, check_target, check_weight
 from rio_uq._base.warnings import DependentRowsWarning, SeenRowsWarning, warn_user
 from rio_uq.answers import LeaveOneOut
 from rio_uq.features.extractors import Extractor, extractor
@@ -141,7 +141,7 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         unseen = without_copies_of_seen_rows(unseen, features, y)
     residuals = choose_residuals(
         options.estimator,
-        FitRows(X, y, weight, features, part.y_pred, unseen, part.groups, options.fit_params),
+        FitRows(X, y, weight, features, part.y_pred, unseen, _groups(part, n_rows), options.fit_params),
         residuals=options.residuals,
         cv=options.cv,
         combine=options.combine,
@@ -169,6 +169,10 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         None if residuals.like_clones is None else residuals.like_clones[used],
         is_corrected=not residuals.choice.is_of_clones_alone,
     )
+    if problem.fold is not None and residuals.choice.kind == "out-of-fold" and features.shape[1]:
+        # A clone that was fitted without a group of high outcomes predicts low ones for it: what its predictions say of
+        # errors is nothing that those of the model have.
+        options = replace(options, kernel="input" if options.kernel == "io" else options.kernel)
     train = _Trainer(options, rng)
     if in_parts and options.scale == "auto":
         options = replace(options, scale="identity")  # a sample does not show the range of all outcomes
@@ -177,11 +181,11 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     # Clones do not tell how well the model does that has other rows behind it as well.
     may_choose = residuals.choice.kind != "out-of-fold" or residuals.choice.rows not in ("mixed", "unknown")
     gp, left_out, model_choice = _with_or_without_model(problem, scales, train, may_choose=may_choose)
-    if problem.fold is None and not in_parts and options.training.guard:
-        order = np.argsort(left_out.first_rows)  # copies of one measurement err alike in any case
-        correlation = dependence(left_out.scores[order], problem.targets[left_out.first_rows[order]])
+    if part.groups is None and problem.fold is None and not in_parts and options.training.guard:
+        correlation, is_counted = _dependence(left_out, problem.targets)
         if correlation is not None:
-            return _fit_blocks(part, options, held_out, correlation)
+            blocks = blocks_of_successive(np.isin(np.arange(n_rows), used[is_counted]))
+            return _fit_blocks(replace(part, groups=blocks), options, held_out, correlation)
     if len(used) < FEWEST_ROWS and residuals.choice.may_be_fitted_to_all_rows:
         # Residuals of a model that was fitted to two or three rows are those of a curve through these points; of one
         # row nothing is known but its size.
@@ -206,18 +210,36 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     return replace(fitted, loo=_leave_one_out(left_out, fitted, problem.targets, used, counts))
 
 
+def _groups(part: Part, n_rows: int) -> list[Any] | None:
+    """Labels of rows that belong together; None where none do, so that rows are independent."""
+    if part.groups is None:
+        return None
+    labels = check_groups(part.groups, n_rows)
+    return labels if len(set(labels)) < n_rows else None
+
+
+def _dependence(left_out: LeftOut, outcome: Array) -> tuple[float | None, NDArray[np.intp]]:
+    """The correlation of errors of rows that follow each other, if it is clear, and the rows of the problem that count,
+    in order; of copies of one measurement, which err alike in any case, the first.
+    """
+    rows = np.flatnonzero(left_out.weight > 0.0)
+    rows = rows[np.argsort(left_out.first_rows[rows])]
+    first = left_out.first_rows[rows]
+    return dependence(left_out.scores[rows], outcome[first]), first
+
+
 def _fit_blocks(part: Part, options: Options, held_out: bool | None, correlation: float) -> Fitted:
-    """The same with blocks of successive rows for folds."""
+    """Fit to rows whose groups are blocks of successive rows, with a warning."""
     alike = f"rows that follow each other err alike (rank correlation {correlation:.2f})"
     warn_user(
         f"{alike}, as those of a time series or of one group do, and rows to come may have no such neighbours: folds "
-        f"are {N_BLOCKS} blocks of successive rows, so that error bars are those of a new block. Give groups, or a "
-        "splitter as cv, to say what belongs together; groups=range(len(y)) says that rows are independent",
+        f"are {N_BLOCKS} blocks of successive rows, so that error bars are those of a new block. Give groups to say "
+        "what belongs together; a group for each row, groups=range(len(y)), says that rows are independent",
         DependentRowsWarning,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeenRowsWarning)  # it was there the first time
-        fitted = _fit_rows(replace(part, groups=blocks_of_successive(_num_samples(part.X))), options, held_out)
+        fitted = _fit_rows(part, options, held_out)
     if fitted.residuals is None:
         return fitted
     reason = f"{fitted.residuals.reason}; {alike}, so that folds are blocks of successive rows"

@@ -113,3 +113,26 @@ def test_rows_in_the_order_of_time_are_noticed(kind, rng):
 
 def right_of_series(X):
     return np.sin(X[:, 0])
+
+
+def test_rows_without_weight_are_in_no_block_of_their_own(rng):
+    """All rows that count are late ones."""
+    X = rng.normal(size=(300, 2))
+    y = X[:, 0] + slowly(rng, (300, 1), 0.95)[:, 0]
+    weight = np.where(np.arange(300) < 210, 0.0, 1.0)
+    for model, said in ((Ridge(), {}), (right_of_series, {"held_out": True})):
+        rio = RIORegressor(model, random_state=0)
+        with pytest.warns(DependentRowsWarning):
+            rio.fit(X, y, sample_weight=weight, **said)
+        assert rio.residuals_.evidence["successive"] > 0.25
+
+
+def test_predictions_of_clones_that_lack_a_group_do_not_foretell_its_outcomes(rng):
+    """A clone without a group of high outcomes predicts low ones: no property of the model that has seen all groups."""
+    group = np.repeat(np.arange(8), 20)
+    X, X_new = rng.normal(size=(160, 2)), rng.normal(size=(2000, 2))
+    y = 0.3 * X[:, 0] + np.linspace(-1.5, 1.5, 8)[group] + 0.3 * rng.normal(size=160)
+    y_new = 0.3 * X_new[:, 0] + rng.uniform(-1.5, 1.5, size=2000) + 0.3 * rng.normal(size=2000)
+    rio = RIORegressor(Ridge(), random_state=0).fit(X, y, groups=group)
+    assert share_inside(rio, X_new, y_new) > 0.93
+    assert "output part" not in str(rio.summary()) or rio.trust_ == 1.0

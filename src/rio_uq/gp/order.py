@@ -12,20 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from rio_uq._base.array import Array
+from rio_uq._base.array import Array, Mask
 
 N_BLOCKS = 5
 
-LEAST_CORRELATION, STANDARD_ERRORS = 0.25, 3.5
-"""Of successive errors, for rows to depend on each other: in itself, and in units of 1/√n."""
+LEAST_CORRELATION, STANDARD_ERRORS = 0.25, (3.5, 4.5)
+"""Of errors, for rows to depend on each other: in itself, and in units of 1/√n for the row before, and for one of those
+before that, of which there are many."""
+
+MOST_LAGS = 12
+"""Rows before that are looked at: in a table of a few series, the next row of a series is not the next row."""
 
 SORTED = 0.05
 """Outcomes of which no larger share of steps goes the other way have been sorted: so are their errors then."""
 
 
 def dependence(scores: Array, outcome: Array) -> float | None:
-    """Rank correlation of errors of successive rows, the largest of q outputs; None where it is not clear, or where
-    rows are sorted by their outcome.
+    """Rank correlation of errors with those of the row before, or of one of a few rows before, the largest of q
+    outputs; None where it is not clear, or where rows are sorted by an outcome.
 
     Parameters
     ----------
@@ -40,27 +44,30 @@ def dependence(scores: Array, outcome: Array) -> float | None:
     (True, 1.0)
     """
     n_rows = len(scores)
-    if n_rows < 2:
+    if n_rows < 2 or any(_is_sorted(column) for column in outcome.T):
         return None
-    found = [
-        correlation_of_successive(errors)
-        for errors, y in zip(scores.T, outcome.T, strict=True)
-        if np.ptp(errors) > 0.0 and not _is_sorted(y)
-    ]
-    correlation = max(found, default=0.0)
-    return correlation if correlation > max(LEAST_CORRELATION, STANDARD_ERRORS / np.sqrt(n_rows)) else None
+    found = [0.0]
+    for errors in scores.T:
+        if np.ptp(errors) == 0.0:
+            continue
+        for lag in range(1, min(MOST_LAGS, n_rows // 2) + 1):
+            needed = max(LEAST_CORRELATION, STANDARD_ERRORS[lag > 1] / np.sqrt(n_rows))
+            if (correlation := correlation_with_row_before(errors, lag)) > needed:
+                found.append(correlation)
+    return max(found) or None
 
 
-def correlation_of_successive(values: Array) -> float:
-    """Rank correlation of values (n,) with those before them."""
+def correlation_with_row_before(values: Array, lag: int = 1) -> float:
+    """Rank correlation of values (n,) with those so many rows before."""
     rank = rankdata(values)
     rank -= rank.mean()
-    return float(rank[1:] @ rank[:-1] / (rank @ rank))
+    return float(rank[lag:] @ rank[:-lag] / (rank @ rank))
 
 
-def blocks_of_successive(n_rows: int) -> NDArray[np.intp]:
-    """The block of each row, (n,)."""
-    return np.arange(n_rows) * N_BLOCKS // n_rows
+def blocks_of_successive(is_counted: Mask) -> NDArray[np.intp]:
+    """The block of each row, (n,), all with as many rows that count."""
+    place = np.maximum(np.cumsum(is_counted) - 1, 0)
+    return np.asarray(place * N_BLOCKS // (place[-1] + 1))
 
 
 def _is_sorted(y: Array) -> bool:

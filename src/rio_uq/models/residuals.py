@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from sklearn.utils import indexable
 
 from rio_uq._base.array import Array, Mask
-from rio_uq._base.checks import check_groups
 from rio_uq._base.warnings import SeenRowsWarning
 from rio_uq.gp.groups import group_folds
 from rio_uq.models.base import check_fit_params_used, check_predictions, fitted, needs_fit
@@ -105,8 +104,6 @@ def choose_residuals(
     in_parts : bool
         Whether these rows are a sample of more, all of which the model will predict itself.
     """
-    if rows.groups is not None:
-        rows = replace(rows, groups=check_groups(rows.groups, len(rows.y)))
     chooser = _Chooser(model, rows, cv, combine, rng, verbose)
     chooser.check(residuals)
     chosen = _choose(chooser, residuals, uses_model=uses_model, in_parts=in_parts)

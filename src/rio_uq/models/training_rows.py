@@ -16,6 +16,7 @@ and of no others.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -89,9 +90,11 @@ def training_evidence(model: Any, X: Any, y: Array) -> TrainingEvidence:
     y : (n,) or (n, q) array
     """
     try:
-        steps, outcome = _steps(model, X, y)
-        last, rows = steps[-1]
-        evidence = _evidence(last, rows, outcome)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "X does not have valid feature names")  # rows are a matrix here
+            steps, outcome = _steps(model, X, y)
+            last, rows = steps[-1]
+            evidence = _evidence(last, rows, outcome)
     except Exception:  # a version that stores things otherwise, or rows that are no matrix: there are other ways
         return NO_EVIDENCE
     if last is not model and evidence.out_of_bag is not None and hasattr(model, "transformer_"):
