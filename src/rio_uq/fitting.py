@@ -139,9 +139,10 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     features = np.empty((n_rows, 0)) if extract is None else extract(X)
     if isinstance(unseen, np.ndarray):
         unseen = without_copies_of_seen_rows(unseen, features, y)
+    groups = _groups(part, n_rows)
     residuals = choose_residuals(
         options.estimator,
-        FitRows(X, y, weight, features, part.y_pred, unseen, _groups(part, n_rows), options.fit_params),
+        FitRows(X, y, weight, features, part.y_pred, unseen, groups, options.fit_params),
         residuals=options.residuals,
         cv=options.cv,
         combine=options.combine,
@@ -169,7 +170,7 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         None if residuals.like_clones is None else residuals.like_clones[used],
         is_corrected=not residuals.choice.is_of_clones_alone,
     )
-    if problem.fold is not None and residuals.choice.kind == "out-of-fold" and features.shape[1]:
+    if groups is not None and residuals.choice.kind == "out-of-fold" and features.shape[1]:
         # A clone that was fitted without a group of high outcomes predicts low ones for it: what its predictions say of
         # errors is nothing that those of the model have.
         options = replace(options, kernel="input" if options.kernel == "io" else options.kernel)
@@ -181,7 +182,8 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     # Clones do not tell how well the model does that has other rows behind it as well.
     may_choose = residuals.choice.kind != "out-of-fold" or residuals.choice.rows not in ("mixed", "unknown")
     gp, left_out, model_choice = _with_or_without_model(problem, scales, train, may_choose=may_choose)
-    if part.groups is None and problem.fold is None and not in_parts and options.training.guard:
+    says_folds = part.groups is not None or not isinstance(options.cv, int | np.integer)
+    if not says_folds and not in_parts and options.training.guard:
         correlation, is_counted = _dependence(left_out, problem.targets)
         if correlation is not None:
             blocks = blocks_of_successive(np.isin(np.arange(n_rows), used[is_counted]))
@@ -234,7 +236,8 @@ def _fit_blocks(part: Part, options: Options, held_out: bool | None, correlation
     warn_user(
         f"{alike}, as those of a time series or of one group do, and rows to come may have no such neighbours: folds "
         f"are {N_BLOCKS} blocks of successive rows, so that error bars are those of a new block. Give groups to say "
-        "what belongs together; a group for each row, groups=range(len(y)), says that rows are independent",
+        "what belongs together, or a splitter as cv; a group for each row, groups=range(len(y)), says that rows are "
+        "independent",
         DependentRowsWarning,
     )
     with warnings.catch_warnings():

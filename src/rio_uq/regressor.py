@@ -332,7 +332,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         groups : array of shape (n,), optional
             The person, machine or place that each row belongs to, if error bars are to hold at new ones: rows of a
             group are left out together, by the folds of the model (those of a splitter ``cv``, or ``cv`` folds of
-            whole groups) and by those of the GP, whatever the residuals are.
+            whole groups) and by those of the GP, whatever the residuals are. A group for each row, ``range(n)``, says
+            that rows are independent; without groups the order of the rows may show that they are not.
         **fit_params
             Further parameters for ``fit`` of a model that is fitted here: ``eval_set``, ``callbacks``, the weights of a
             step of a Pipeline (``ridge__sample_weight``). Those with an entry for each row are cut into folds as the

@@ -88,7 +88,7 @@ def test_rows_that_no_fold_predicts_are_left_out_of_the_gp(noisy):
     ordered = RIORegressor(Ridge(), residuals="cross-fit", cv=cv, combine="refit", random_state=0).fit(X, y)
     predicted = np.concatenate([test for _, test in cv.split(X)])
     prediction = np.concatenate([clone(Ridge()).fit(X[a], y[a]).predict(X[b]) for a, b in cv.split(X)])
-    given = RIORegressor(kernel="input", random_state=0).fit(X[predicted], y[predicted], y_pred=prediction)
+    given = RIORegressor(random_state=0).fit(X[predicted], y[predicted], y_pred=prediction)
     base = Ridge().fit(X, y).predict(X)
     np.testing.assert_allclose(ordered.predict(X), given.predict(X, y_pred=base), rtol=1e-6)
 
