@@ -19,8 +19,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples, validate_data
 
 from rio_uq._base.array import Array, Mask
-from rio_uq._base.checks import check_groups, check_held_out, check_target, check_weight
-from rio_uq._base.warnings import DependentRowsWarning, SeenRowsWarning, warn_user
+from rio_uq._base.checks import check_held_out, check_target, check_weight
+from rio_uq._base.warnings import SeenRowsWarning, warn_user
 from rio_uq.answers import LeaveOneOut
 from rio_uq.features.extractors import Extractor, extractor
 from rio_uq.fitted import Fitted
@@ -31,7 +31,6 @@ from rio_uq.gp.inference import INFERENCES, inference_for
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.inference.contract import Inference
 from rio_uq.gp.left_out import LeftOut
-from rio_uq.gp.order import N_BLOCKS, blocks_of_successive, dependence
 from rio_uq.gp.problem import Problem
 from rio_uq.gp.residual import ResidualGP
 from rio_uq.gp.settings import Settings
@@ -40,6 +39,7 @@ from rio_uq.models import base as base_model
 from rio_uq.models.cross_fitting import FEWEST_ROWS
 from rio_uq.models.fit_rows import FitRows, without_copies_of_seen_rows
 from rio_uq.models.residuals import choose_residuals
+from rio_uq.models.row_order import Blocks, blocks_if_dependent, labels_of_groups
 from rio_uq.options import OptionError, Options, training_settings
 from rio_uq.outcome_scaling import choose_scale, on_scale, shape_on_scale
 from rio_uq.rows.contract import ROW_ERRORS, Part, Source
@@ -139,7 +139,7 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     features = np.empty((n_rows, 0)) if extract is None else extract(X)
     if isinstance(unseen, np.ndarray):
         unseen = without_copies_of_seen_rows(unseen, features, y)
-    groups = _groups(part, n_rows)
+    groups = labels_of_groups(part.groups, n_rows)
     residuals = choose_residuals(
         options.estimator,
         FitRows(X, y, weight, features, part.y_pred, unseen, groups, options.fit_params),
@@ -184,10 +184,9 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     gp, left_out, model_choice = _with_or_without_model(problem, scales, train, may_choose=may_choose)
     says_folds = part.groups is not None or not isinstance(options.cv, int | np.integer)
     if not says_folds and not in_parts and options.training.guard:
-        correlation, is_counted = _dependence(left_out, problem.targets)
-        if correlation is not None:
-            blocks = blocks_of_successive(np.isin(np.arange(n_rows), used[is_counted]))
-            return _fit_blocks(replace(part, groups=blocks), options, held_out, correlation)
+        blocks = blocks_if_dependent(left_out, problem.targets, used, n_rows)
+        if blocks is not None:
+            return _fit_blocks(part, options, held_out, blocks)
     if len(used) < FEWEST_ROWS and residuals.choice.may_be_fitted_to_all_rows:
         # Residuals of a model that was fitted to two or three rows are those of a curve through these points; of one
         # row nothing is known but its size.
@@ -212,42 +211,13 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     return replace(fitted, loo=_leave_one_out(left_out, fitted, problem.targets, used, counts))
 
 
-def _groups(part: Part, n_rows: int) -> list[Any] | None:
-    """Labels of rows that belong together; None where none do, so that rows are independent."""
-    if part.groups is None:
-        return None
-    labels = check_groups(part.groups, n_rows)
-    return labels if len(set(labels)) < n_rows else None
-
-
-def _dependence(left_out: LeftOut, outcome: Array) -> tuple[float | None, NDArray[np.intp]]:
-    """The correlation of errors of rows that follow each other, if it is clear, and the rows of the problem that count,
-    in order; of copies of one measurement, which err alike in any case, the first.
-    """
-    rows = np.flatnonzero(left_out.weight > 0.0)
-    rows = rows[np.argsort(left_out.first_rows[rows])]
-    first = left_out.first_rows[rows]
-    return dependence(left_out.scores[rows], outcome[first]), first
-
-
-def _fit_blocks(part: Part, options: Options, held_out: bool | None, correlation: float) -> Fitted:
+def _fit_blocks(part: Part, options: Options, held_out: bool | None, blocks: Blocks) -> Fitted:
     """Fit to rows whose groups are blocks of successive rows, with a warning."""
-    alike = f"rows that follow each other err alike (rank correlation {correlation:.2f})"
-    warn_user(
-        f"{alike}, as those of a time series or of one group do, and rows to come may have no such neighbours: folds "
-        f"are {N_BLOCKS} blocks of successive rows, so that error bars are those of a new block. Give groups to say "
-        "what belongs together, or a splitter as cv; a group for each row, groups=range(len(y)), says that rows are "
-        "independent",
-        DependentRowsWarning,
-    )
+    blocks.warn()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeenRowsWarning)  # it was there the first time
-        fitted = _fit_rows(part, options, held_out)
-    if fitted.residuals is None:
-        return fitted
-    reason = f"{fitted.residuals.reason}; {alike}, so that folds are blocks of successive rows"
-    evidence = {**fitted.residuals.evidence, "successive": correlation}
-    return replace(fitted, residuals=replace(fitted.residuals, reason=reason, evidence=evidence))
+        fitted = _fit_rows(replace(part, groups=blocks.block), options, held_out)
+    return fitted if fitted.residuals is None else replace(fitted, residuals=blocks.added_to(fitted.residuals))
 
 
 @dataclass(frozen=True)
