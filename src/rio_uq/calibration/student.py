@@ -17,7 +17,6 @@ T has a few more degrees: beyond the farthest score, where nothing is known, tai
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -51,6 +50,9 @@ than the second the latter are nearer, as their standard error is."""
 FARTHEST_TAIL, DEGREES_BEYOND = 1e-12, 3.0
 """As far as averages are made, much farther than scores have been; and the degrees of freedom of what is there, at
 least: with two or fewer the standard deviation would be made of what nobody has seen."""
+
+NEGLIGIBLE = 1e-7
+"""Shares of the posterior that are left out."""
 
 LEAST_TAIL = 1e-100
 """SciPy does not find the quantiles of much smaller tails."""
@@ -101,7 +103,7 @@ class Student:
         best = min(optima, key=lambda optimum: float(optimum.fun)).x
         degrees, scale = (float(value) for value in np.exp(best))
         fit = cls.of(degrees, unit_of(degrees, scale), scores)
-        return fit.averaged(loss, float(best[1]), scores) if len(scores) <= FEW_ROWS else fit
+        return fit.averaged(float(best[1]), scores, weight) if len(scores) <= FEW_ROWS else fit
 
     @classmethod
     def of(cls, degrees: float, unit: float, scores: Array) -> Self:
@@ -114,21 +116,19 @@ class Student:
         heights = -np.diff(tails, append=0.0) / -np.diff(edges, prepend=1.0, append=0.0)
         return cls(plain.n_rows, plain.degrees, plain.scale, heights, edges)
 
-    def averaged(self, loss: Callable[[Array], float], log_scale: float, scores: Array) -> Self:
+    def averaged(self, log_scale: float, scores: Array, weight: Array) -> Self:
         """The mean of distributions over a grid of log ν and log κ, by their posterior density: few rows do not tell
         either for certain.
         """
-        step = min(1.0, np.sqrt(KNOWN_ROWS / len(scores)))
-        grid = [np.array([a, log_scale + step * b]) for a in DEGREES_GRID for b in SCALE_GRID]
-        losses = np.array([loss(x) for x in grid])
-        density = np.exp(losses.min() - losses)
+        log_scales = log_scale + min(1.0, np.sqrt(KNOWN_ROWS / len(scores))) * SCALE_GRID
+        density = _posterior(DEGREES_GRID, log_scales, scores, weight)
         edges = edges_down_to(FARTHEST_TAIL)
         ends, tails = self._tail_inverse(np.concatenate([[1.0], edges])), np.zeros(len(edges) + 1)
         farthest = float(np.abs(scores).max())
-        for (log_degrees, log_scale_of), share in zip(grid, density / density.sum(), strict=True):
-            degrees = float(np.exp(log_degrees))
-            tails += share * _tails_of(ends, degrees, unit_of(degrees, float(np.exp(log_scale_of))), farthest)
-        heights = -np.diff(tails, append=0.0) / -np.diff(edges, prepend=1.0, append=0.0)
+        for row, column in np.argwhere(density > NEGLIGIBLE):
+            degrees, scale = (float(np.exp(log)) for log in (DEGREES_GRID[row], log_scales[column]))
+            tails += density[row, column] * _tails_of(ends, degrees, unit_of(degrees, scale), farthest)
+        heights = -np.diff(tails / tails[0], append=0.0) / -np.diff(edges, prepend=1.0, append=0.0)
         return type(self)(self.n_rows, self.degrees, self.scale, heights, edges)
 
     def refined(self, scores: Array, weight: Array) -> tuple[Self, float]:
@@ -220,6 +220,19 @@ class Student:
 def _share(degrees: float) -> float:
     """The unit of a Student variable as a share of its standard deviation."""
     return float(np.sqrt((degrees - 2.0) / degrees))
+
+
+def _posterior(log_degrees: Array, log_scales: Array, scores: Array, weight: Array) -> Array:
+    """Shares of the posterior over a grid of log ν and log κ, that add up to one."""
+    logs = np.empty((len(log_degrees), len(log_scales)))
+    for row, log in enumerate(log_degrees):
+        degrees = float(np.exp(log))
+        units = np.array([unit_of(degrees, float(scale)) for scale in np.exp(log_scales)])
+        penalties = [penalty(float(log), float(log_scale)) for log_scale in log_scales]
+        likelihood = log_student(scores / units[:, None], degrees) @ weight - weight.sum() * np.log(units)
+        logs[row] = likelihood - penalties
+    density = np.exp(logs - logs.max())
+    return np.asarray(density / density.sum())
 
 
 def _tails_of(ends: Array, degrees: float, unit: float, farthest: float) -> Array:
