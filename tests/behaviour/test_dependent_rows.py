@@ -135,4 +135,4 @@ def test_predictions_of_clones_that_lack_a_group_do_not_foretell_its_outcomes(rn
     y_new = 0.3 * X_new[:, 0] + rng.uniform(-1.5, 1.5, size=2000) + 0.3 * rng.normal(size=2000)
     rio = RIORegressor(Ridge(), random_state=0).fit(X, y, groups=group)
     assert share_inside(rio, X_new, y_new) > 0.93
-    assert "output part" not in str(rio.summary()) or rio.trust_ == 1.0
+    assert rio.trust_ == 1.0

@@ -139,7 +139,7 @@ def _fit_one(scores: Array, weight: Array, kind: str) -> tuple[Density, float]:
     def likelihood(fit: Density) -> float:
         return float(weight @ fit.logpdf(scores))
 
-    student, size = Student.fit(scores, weight), _likeliest_normal(scores, weight).std
+    student, size = Student.fit(scores, weight), float(np.sqrt(np.average(scores**2, weights=weight)))
     normal = likelihood(ScaledNormal(len(scores), size))
     gain = likelihood(student) - normal
     if kind == "auto" and gain <= STUDENT_EVIDENCE:
@@ -161,8 +161,3 @@ def _fit_one(scores: Array, weight: Array, kind: str) -> tuple[Density, float]:
 def _normal_as_student(n_rows: int) -> Student:
     """A normal distribution as one of so many degrees of freedom that there is no difference to speak of."""
     return Student(n_rows, MOST_DEGREES, float(np.sqrt(MOST_DEGREES / (MOST_DEGREES - 2.0))))
-
-
-def _likeliest_normal(scores: Array, weight: Array) -> ScaledNormal:
-    """With a scale of its own."""
-    return ScaledNormal(len(scores), float(np.sqrt(np.average(scores**2, weights=weight))))

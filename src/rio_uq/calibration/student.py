@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import betainc, gammaln, stdtr, stdtrit
+from scipy.special import betainc, gammaln, softmax, stdtr, stdtrit
 
 from rio_uq._base.array import Array
 from rio_uq.calibration.histogram import edges_down_to, likeliest_masses
@@ -91,11 +91,7 @@ class Student:
         """ν and the scale by penalised likelihood."""
 
         def loss(x: Array) -> float:
-            log_degrees, log_scale = x
-            degrees = float(np.exp(log_degrees))
-            unit = unit_of(degrees, float(np.exp(log_scale)))
-            log_density = log_student(scores / unit, degrees) - np.log(unit)
-            return penalty(log_degrees, log_scale) - float(weight @ log_density)
+            return -float(_log_posterior(float(x[0]), x[1:], scores, weight)[0])
 
         bounds = [np.log(DEGREES), LOG_SCALE]
         starts = ([0.7, -1.0], [2.0, 0.0])
@@ -121,7 +117,8 @@ class Student:
         either for certain.
         """
         log_scales = log_scale + min(1.0, np.sqrt(KNOWN_ROWS / len(scores))) * SCALE_GRID
-        density = _posterior(DEGREES_GRID, log_scales, scores, weight)
+        log_density = np.stack([_log_posterior(log, log_scales, scores, weight) for log in DEGREES_GRID])
+        density = softmax(log_density)
         edges = edges_down_to(FARTHEST_TAIL)
         ends, tails = self._tail_inverse(np.concatenate([[1.0], edges])), np.zeros(len(edges) + 1)
         farthest = float(np.abs(scores).max())
@@ -222,26 +219,22 @@ def _share(degrees: float) -> float:
     return float(np.sqrt((degrees - 2.0) / degrees))
 
 
-def _posterior(log_degrees: Array, log_scales: Array, scores: Array, weight: Array) -> Array:
-    """Shares of the posterior over a grid of log ν and log κ, that add up to one."""
-    logs = np.empty((len(log_degrees), len(log_scales)))
-    for row, log in enumerate(log_degrees):
-        degrees = float(np.exp(log))
-        units = np.array([unit_of(degrees, float(scale)) for scale in np.exp(log_scales)])
-        penalties = [penalty(float(log), float(log_scale)) for log_scale in log_scales]
-        likelihood = log_student(scores / units[:, None], degrees) @ weight - weight.sum() * np.log(units)
-        logs[row] = likelihood - penalties
-    density = np.exp(logs - logs.max())
-    return np.asarray(density / density.sum())
+def _log_posterior(log_degrees: float, log_scales: Array, scores: Array, weight: Array) -> Array:
+    """Log likelihood and log prior of one log ν and some log κ, but for a constant."""
+    degrees = float(np.exp(log_degrees))
+    units = np.array([unit_of(degrees, float(scale)) for scale in np.exp(log_scales)])
+    penalties = np.array([penalty(log_degrees, float(log_scale)) for log_scale in log_scales])
+    likelihood = log_student(scores / units[:, None], degrees) @ weight - weight.sum() * np.log(units)
+    return np.asarray(likelihood - penalties)
 
 
 def _tails_of(ends: Array, degrees: float, unit: float, farthest: float) -> Array:
     """P(|Z| > end) for ``unit`` times a Student variable, of `DEGREES_BEYOND` at least beyond the farthest score."""
     tails = 2.0 * stdtr(degrees, -ends / unit)
-    if degrees < DEGREES_BEYOND:
-        least, beyond = stdtr([[degrees], [DEGREES_BEYOND]], -np.append(ends, farthest) / unit)
-        tails = 2.0 * np.where(ends > farthest, beyond[:-1] * least[-1] / beyond[-1], least[:-1])
-    return np.asarray(tails)
+    if degrees >= DEGREES_BEYOND:
+        return np.asarray(tails)
+    there, beyond = stdtr(DEGREES_BEYOND, -farthest / unit), stdtr(DEGREES_BEYOND, -ends / unit)
+    return np.asarray(np.where(ends > farthest, 2.0 * stdtr(degrees, -farthest / unit) * beyond / there, tails))
 
 
 def unit_of(degrees: float, scale: float) -> float:

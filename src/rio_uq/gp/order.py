@@ -46,22 +46,18 @@ def dependence(scores: Array, outcome: Array) -> float | None:
     n_rows = len(scores)
     if n_rows < 2 or any(_is_sorted(column) for column in outcome.T):
         return None
-    found = [0.0]
-    for errors in scores.T:
-        if np.ptp(errors) == 0.0:
-            continue
-        for lag in range(1, min(MOST_LAGS, n_rows // 2) + 1):
-            needed = max(LEAST_CORRELATION, STANDARD_ERRORS[lag > 1] / np.sqrt(n_rows))
-            if (correlation := correlation_with_row_before(errors, lag)) > needed:
-                found.append(correlation)
-    return max(found) or None
+    lags = np.arange(1, min(MOST_LAGS, n_rows // 2) + 1)
+    needed = np.maximum(LEAST_CORRELATION, np.where(lags == 1, *STANDARD_ERRORS) / np.sqrt(n_rows))
+    correlations = np.stack([correlations_with_rows_before(errors, lags) for errors in scores.T])
+    return float(correlations.max()) if (correlations > needed).any() else None
 
 
-def correlation_with_row_before(values: Array, lag: int = 1) -> float:
-    """Rank correlation of values (n,) with those so many rows before."""
+def correlations_with_rows_before(values: Array, lags: NDArray[np.intp]) -> Array:
+    """Rank correlations of values (n,) with those so many rows before; zeros where all are the same."""
     rank = rankdata(values)
     rank -= rank.mean()
-    return float(rank[lag:] @ rank[:-lag] / (rank @ rank))
+    products = np.array([rank[lag:] @ rank[:-lag] for lag in lags])
+    return products / max(float(rank @ rank), 1.0)
 
 
 def blocks_of_successive(is_counted: Mask) -> NDArray[np.intp]:

@@ -106,7 +106,7 @@ def _invert_lower(factor: Array) -> None:
         (A 0)⁻¹   (    A⁻¹      0 )
         (B C)   = (−C⁻¹ B A⁻¹  C⁻¹)
 
-    Nearly all of it is products of matrices, which BLAS does two to three times as fast as LAPACK's dtrtri inverts.
+    Nearly all of it is products of matrices, which BLAS does faster than LAPACK's dtrtri inverts.
     """
     if len(factor) <= SMALL:
         factor[:] = lapack.dtrtri(factor, lower=1)[0]
