@@ -68,8 +68,9 @@ class Store:
         return frame.drop_duplicates(subset=KEY, keep="first")
 
     def keys(self) -> set[Key]:
-        """The keys of all stored rows."""
-        return {(table, dataset, int(run), method) for table, dataset, run, method in self.read()[KEY].to_numpy()}
+        """The keys of all stored rows, packed ones included."""
+        rows = self.read_or_unpack()
+        return {(table, dataset, int(run), method) for table, dataset, run, method in rows[KEY].to_numpy()}
 
     def append(self, row: Any) -> None:
         """Add a row, after the last whole line."""

@@ -63,7 +63,8 @@ def few_iterations():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(RIORegressor.__init__.__kwdefaults__, "tol", 1e-2)
         patch.setattr(fitting, "PLAIN_ITERATIONS", 20)
-        patch.setattr(folds, "ITERATIONS", 3)
+        patch.setattr(folds, "NEUTRAL_ITERATIONS", 3)
+        patch.setattr(folds, "NEAR_ITERATIONS", 1)
         patch.setattr(folds, "NEUTRAL_ROWS", 0)
         patch.setattr(outcome_scaling, "SCALE_ROWS", 150)
         patch.setattr(outcome_scaling, "SCALE_ITERATIONS", 8)

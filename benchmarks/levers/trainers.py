@@ -50,7 +50,9 @@ class NaturalScaling(_Trainer):
     The curvature comes from differences of gradients on at most `FEW` rows, which cost little.
     """
 
-    def _maximize(self, problem: Objective, x: Array, max_iter: int, tolerance: float, label: str) -> Optimum:
+    def _maximize(
+        self, problem: Objective, x: Array, max_iter: int, tolerance: float, label: str, some_of: Any = None
+    ) -> Optimum:
         x = np.clip(x, *self.bounds.T)
         scale = self._scale(problem, x)
 
@@ -85,7 +87,9 @@ class SecondOrder(_Trainer):
 
 
 class _NewtonSteps(_Trainer):
-    def _maximize(self, problem: Objective, x: Array, max_iter: int, tolerance: float, label: str) -> Optimum:
+    def _maximize(
+        self, problem: Objective, x: Array, max_iter: int, tolerance: float, label: str, some_of: Any = None
+    ) -> Optimum:
         evaluated: dict[bytes, tuple[float, Array]] = {}
 
         def objective(x: Array) -> tuple[float, Array]:

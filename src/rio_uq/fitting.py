@@ -254,6 +254,10 @@ class _Trainer:
         settings = Settings("exact", max_iter=min(max_iter, self.options.max_iter), tolerance=COARSE)
         return self._fit(problem, settings, "rio")
 
+    def with_constant_noise(self) -> _Trainer:
+        """For errors alone."""
+        return replace(self, options=replace(self.options, noise="constant"))
+
     def _fit(
         self, problem: Problem, settings: Settings, starts: str, guard: bool = False, keeps_constant: bool = False
     ) -> TrainedGP:
@@ -291,7 +295,8 @@ def _with_or_without_model(
     outcomes = on_scale(replace(problem, is_residual=False, held_out=None, own=None, like_clones=None), scales)
     train = train.without_model()
     if train.trains_folds(problem):
-        choice = choose_model(trained.left_out, train.quickly(outcomes, PLAIN_ITERATIONS).left_out)
+        quick = train.with_constant_noise().quickly(outcomes, PLAIN_ITERATIONS)
+        choice = choose_model(trained.left_out, quick.left_out, by_errors_alone=True)
         if choice.uses_model:
             return *trained, choice
     without_model = train(outcomes, keeps_constant=False)

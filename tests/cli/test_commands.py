@@ -136,7 +136,7 @@ def test_calibrate_with(run, train, fresh):
     ("rows", "message"),
     [
         ("seen", "the model has seen all of these rows, and cannot be fitted to parts of them"),
-        ("new", "said to be new to the model, but 100% of its residuals are exactly zero"),
+        ("new", "said to be new to the model, but 100% of its residuals are zero"),
     ],
 )
 def test_residuals_that_make_no_error_bars_are_named(run, train, rows, message):

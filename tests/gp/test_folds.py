@@ -72,3 +72,13 @@ def test_rows_of_one_fold_are_left_out_together(rng):
     after = predict_folds(KERNEL, data, fold, HOW).mean
     np.testing.assert_array_equal(after[:10], before[:10])
     assert (after[10:] != before[10:]).all()
+
+
+def test_known_optima_of_folds_spare_the_search_from_the_start(rng):
+    """Folds that begin where they have ended before stay there, and find what a start that leads nowhere does not."""
+    data, fold = data_of(rng, 60), random_folds(60)
+    first = predict_folds(KERNEL, data, fold, HOW._replace(max_iter=25))
+    assert set(first.optima) == set(range(10))
+    lost = np.full(N_PARAMETERS, 5.0)
+    again = predict_folds(KERNEL, data, fold, HOW._replace(start=lost, optimum=lost, optima=first.optima))
+    np.testing.assert_allclose(again.mean, first.mean, atol=0.1)

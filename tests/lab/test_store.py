@@ -67,6 +67,8 @@ def test_rows_are_packed_and_unpacked(store):
     store.pack()
     store.path.unlink()
     assert store.read_or_unpack().method.tolist() == ["NN", "RIO"]
+    keys = store.keys()
+    assert {method for *_, method in keys} == {"NN", "RIO"}
     store.append(replace(ROW, rmse=9.0))
     assert store.read_or_unpack().set_index("method").rmse.to_dict() == {"NN": 9.0, "RIO": 1.0}
 

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
     BaggingRegressor,
@@ -14,13 +14,15 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingRegressor,
     RandomForestRegressor,
+    StackingRegressor,
+    VotingRegressor,
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import HuberRegressor, LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
@@ -165,7 +167,7 @@ def test_a_model_that_says_nothing_is_no_evidence():
         (lambda X, y: RIORegressor(lambda X: X[:, 0], **FAST).fit(X, y), "<lambda> cannot be cloned"),
         (lambda X, y: RIORegressor(FrozenEstimator(Ridge().fit(X, y)), **FAST).fit(X, y), "FrozenEstimator cannot"),
         (lambda X, y: RIORegressor(**FAST).fit(X, y, y_pred=X[:, 0]), "the model that made y_pred"),
-        (lambda X, y: RIORegressor(**FAST).fit(X, y, y_pred=y), "100% of its residuals are exactly zero"),
+        (lambda X, y: RIORegressor(**FAST).fit(X, y, y_pred=y), "100% of its residuals are zero"),
         (lambda X, y: RIORegressor(**FAST).fit(X, y, y_pred=y + 1e-6 * X[:, 0]), "of the spread of y, which rows"),
     ],
 )
@@ -307,6 +309,90 @@ def test_the_choice_is_stored_and_shown(data, tmp_path):
     assert rio.residuals_.evidence["memorised"] > 1.1
 
 
+class Loaded(BaseEstimator, RegressorMixin):
+    """A model from elsewhere, with a fit method because one is asked for."""
+
+    def __init__(self, model=None):
+        self.model = model
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return LOADED.predict(X)
+
+
+LOADED = ExtraTreesRegressor(10, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("around", "is_fitted"),
+    [
+        (lambda model: TransformedTargetRegressor(FrozenEstimator(model)), True),
+        (lambda model: TransformedTargetRegressor(FrozenEstimator(model)), False),
+        (lambda model: make_pipeline(StandardScaler(with_mean=False, with_std=False), FrozenEstimator(model)), True),
+        (lambda model: StackingRegressor([("one", model)], cv="prefit"), True),
+        (lambda model: VotingRegressor([("one", FrozenEstimator(model)), ("other", Ridge())]), True),
+        (lambda model: VotingRegressor([("one", FrozenEstimator(model)), ("other", Ridge())]), False),
+        (lambda model: Loaded(), False),
+    ],
+)
+def test_a_part_that_is_not_fitted_again_cannot_be_asked(data, around, is_fitted):
+    X, y = (values[:60] for values in data)
+    model = around(LOADED.fit(X, y))
+    model = model.fit(X, y) if is_fitted else model
+    with pytest.warns(SeenRowsWarning, match="whether the model was trained on these rows is not known"):
+        rio = RIORegressor(model, **FAST).fit(X, y)
+    assert (rio.residuals_.kind, rio.residuals_.rows) == ("in-sample", "unknown")
+
+
+def test_a_frozen_model_of_any_class_cannot_be_asked(data):
+    class Foreign(BaseEstimator):
+        """No regressor by its tags."""
+
+        def fit(self, X, y):
+            self.slope_ = 1.0
+            return self
+
+        def predict(self, X):
+            return self.slope_ * X[:, 0]
+
+    X, y = (values[:60] for values in data)
+    with pytest.warns(SeenRowsWarning, match="cannot be cloned"):
+        RIORegressor(FrozenEstimator(Foreign().fit(X, y)), **FAST).fit(X, y)
+
+
+def test_frozen_transformers_do_not_matter(data):
+    X, y = (values[:60] for values in data)
+    model = make_pipeline(FrozenEstimator(StandardScaler().fit(X)), KNeighborsRegressor(1)).fit(X, y)
+    assert RIORegressor(model, **FAST).fit(X, y).residuals_.kind == "out-of-fold"
+
+
+@pytest.mark.parametrize("forest", [RandomForestRegressor, ExtraTreesRegressor])
+def test_a_forest_that_went_on_with_other_rows_has_seen_these(data, forest):
+    X, y = data
+    model = forest(50, warm_start=True, random_state=0).fit(X[:100], y[:100])
+    model.set_params(n_estimators=100).fit(X[100:200], y[100:200])
+    for rows in (slice(0, 100), slice(100, 200)):
+        assert RIORegressor(model, **FAST).fit(X[rows], y[rows]).residuals_.kind in ("out-of-fold", "out-of-bag")
+
+
+@pytest.mark.parametrize("last", [Ridge(fit_intercept=False), LinearRegression(positive=True), Ridge(solver="sag")])
+def test_least_squares_of_other_kinds_has_seen_its_rows(data, last):
+    X, y = (values[:100] for values in data)
+    model = make_pipeline(StandardScaler(), PolynomialFeatures(2), clone(last).set_params(**SEED.get(type(last), {})))
+    choice = RIORegressor(model.fit(X, y), **FAST).fit(X, y).residuals_
+    assert (choice.kind, choice.rows) == ("out-of-fold", "seen")
+
+
+SEED = {Ridge: {"random_state": 0}}
+
+
+def test_an_outcome_that_is_constant_gives_no_warning_of_numpy(data):
+    X, y = data[0][:60], np.ones(60)
+    assert RIORegressor(Ridge().fit(X, y), **FAST).fit(X, y).residuals_.kind == "out-of-fold"
+
+
 def test_a_verbose_fit_says_what_it_costs(data, capsys):
     X, y = (values[:60] for values in data)
     RIORegressor(KNeighborsRegressor(1).fit(X, y), verbose=True, **FAST).fit(X, y)
@@ -315,7 +401,10 @@ def test_a_verbose_fit_says_what_it_costs(data, capsys):
     assert said.index("240 rows in all") < said.index("clone 1 of 5") < said.index("clone 5 of 5")
     RIORegressor(HuberRegressor().fit(X, y), verbose=True, **FAST).fit(X, y)
     said = capsys.readouterr().err
-    assert said.index("fitting 10 clones of HuberRegressor") < said.index("clone 10 of 10")
+    assert said.index("fitting 1 clone of HuberRegressor") < said.index("fitting 5 clones of HuberRegressor")
+    RIORegressor(HuberRegressor().fit(X, y), verbose=True, **FAST).fit(*(values[60:120] for values in data))
+    said = capsys.readouterr().err
+    assert said.index("fitting 1 clone of HuberRegressor") < said.index("fitting 9 clones of HuberRegressor")
 
 
 @pytest.fixture
@@ -332,7 +421,10 @@ def in_parts(data, tmp_path):
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (BaggingRegressor(KNeighborsRegressor(1), 3, bootstrap=False, max_features=0.8, random_state=0), "row by row"),
+        (
+            BaggingRegressor(KNeighborsRegressor(1), 3, bootstrap=False, max_features=0.8, random_state=0),
+            "just these rows",
+        ),
         (ExtraTreesRegressor(10, random_state=0), "among those counted in its leaves"),
         (KNeighborsRegressor(1), "keeps its training rows"),
     ],
@@ -429,7 +521,7 @@ def test_rows_said_to_be_new_that_do_not_look_it_are_named(held_out, data):
     seen = np.flatnonzero(np.broadcast_to(held_out, 60))
     trees = ExtraTreesRegressor(5, random_state=0).fit(X[seen], y[seen])
     for rio, prediction in ((RIORegressor(trees.predict, **FAST), None), (RIORegressor(**FAST), trees.predict(X))):
-        with pytest.warns(SeenRowsWarning, match="said to be new to the model, but .* are exactly zero"):
+        with pytest.warns(SeenRowsWarning, match="said to be new to the model, but .* are zero"):
             rio.fit(X, y, y_pred=prediction, held_out=held_out)
 
 

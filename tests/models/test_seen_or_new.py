@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rio_uq.models.overlap import Share
-from rio_uq.models.seen_or_new import Clones, clones_share, judge, judge_outputs
+from rio_uq.models.seen_or_new import Clones, clones_share, is_same_model, judge, judge_outputs
 
 N = 300
 
@@ -25,9 +25,7 @@ def predictions(rng, memory, seen_share, error=0.2):
     halvings = rng.uniform(size=(N, 2)) < 0.5
     in_half = np.column_stack([halvings, ~halvings])
     own = by_models(rng.permutation(N)[:, None] < seen_share * N)[:, 0]
-    everything = np.ones((N, 1), dtype=bool)
-    clones = Clones(by_models(np.arange(5) != fold[:, None]), fold, by_models(in_half), in_half, np.zeros(N))
-    return truth + noise, own, replace(clones, full=by_models(everything)[:, 0])
+    return truth + noise, own, Clones(by_models(np.arange(5) != fold[:, None]), fold, by_models(in_half), in_half)
 
 
 @given(seen_share=st.floats(0.0, 1.0), seed=st.integers(0, 2**31))
@@ -56,6 +54,21 @@ def test_where_nothing_is_memorised_it_makes_no_difference(rng):
     assert "seen" in str(verdict)
 
 
+def test_a_model_that_a_clone_of_all_rows_repeats_has_seen_them(rng):
+    """Halves are not needed then."""
+    y, own, clones = predictions(rng, 0.8, 1.0)
+    none = replace(clones, halves=np.empty((N, 0)), in_half=np.empty((N, 0), dtype=bool))
+    verdict = judge(y, own, none, is_same=True)
+    assert (verdict.rows, verdict.share) == ("seen", Share(1.0, 0.0))
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e8])
+def test_predictions_are_the_same_but_for_rounding(rng, unit):
+    y, own = unit * rng.normal(size=N), unit * rng.normal(size=(N, 1))
+    assert is_same_model(y, own, own * (1.0 + 1e-9))
+    assert not is_same_model(y, own, own + 1e-3 * unit * rng.normal(size=(N, 1)))
+
+
 def test_what_the_model_tells_counts_by_its_error(rng):
     y, own, clones = predictions(rng, 0.8, 0.0)
     assert judge(y, own, clones, share=Share(0.9, 0.01)).rows == "mixed"  # the two contradict each other
@@ -64,7 +77,7 @@ def test_what_the_model_tells_counts_by_its_error(rng):
 
 def test_units_do_not_matter(rng):
     y, own, clones = predictions(rng, 0.8, 0.4)
-    other = replace(clones, **{name: 1e6 * getattr(clones, name) for name in ("folds", "halves", "full")})
+    other = replace(clones, **{name: 1e6 * getattr(clones, name) for name in ("folds", "halves")})
     one, same = judge(y, own, clones), judge(1e6 * y, 1e6 * own, other)
     assert one.rows == same.rows
     assert one.numbers == pytest.approx(same.numbers)
@@ -81,7 +94,7 @@ def test_an_output_that_is_there_twice_changes_no_verdict(rng):
         def repeated(values):
             return np.repeat(values[:, None], n_outputs, axis=1)
 
-        return judge_outputs(repeated(y), repeated(own), repeated(by_clone), repeated(clones.full), folds, halves)
+        return judge_outputs(repeated(y), repeated(own), repeated(by_clone), folds, halves)
 
     one, both = verdict(1), verdict(2)
     assert one.rows == both.rows == "mixed"

@@ -7,6 +7,7 @@ smaller than the first one's: those of folds would be larger.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
+from rio_uq.gp.curvature import curvature_of_few
 from rio_uq.gp.folds import FoldPredictions, FoldSearch, predict_folds, random_folds
 from rio_uq.gp.groups import predict_groups
 from rio_uq.gp.guard import FEWEST_ROWS, Guarded, guarded_errors
@@ -101,6 +103,8 @@ class Attempt(NamedTuple):
         Of the mean beside the location that a Student likelihood finds.
     degrees : float or None
         ν of a Student likelihood.
+    fold_optima : dict or None
+        Hyperparameters without each fold, if any were trained.
     """
 
     targets: Scaling
@@ -112,10 +116,13 @@ class Attempt(NamedTuple):
     constant: Array | float
     shift: Array
     degrees: float | None = None
+    fold_optima: Mapping[int, Array] | None = None
 
 
 class _TrainedGP(NamedTuple):
-    """A GP before its correction is guarded."""
+    """A GP before its correction is guarded; the curvature of its objective near the optimum, and hyperparameters that
+    were good without each fold for another likelihood, where these are known.
+    """
 
     targets: Scaling
     data: Observations
@@ -124,6 +131,8 @@ class _TrainedGP(NamedTuple):
     prior: Prior
     left_out: tuple[Array, Array]
     degrees: float | None
+    curvature: Array | None
+    fold_optima: Mapping[int, Array] | None
 
 
 def normal_attempt(plan: Plan, targets: Scaling) -> Attempt:
@@ -163,25 +172,35 @@ def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision
     scales = Scales.of(replace(data, weight=data.effective_weight, precision=None), d, prediction)
     bounds = bounds_of(kernel, q, scales)
     prior = weak_prior(kernel, q, scales) if plan.prior == "weak" else Prior.flat(len(bounds))
-    if first is None or not inference_for(settings, len(rows)).trains_folds:
+    trains_folds = inference_for(settings, len(rows)).trains_folds
+    curvature, fold_optima = None, None
+    if first is None or not trains_folds:
         starts, rough = _starts(plan, scales)
         trained = train(kernel, data, starts, bounds, settings, rng, prior, rough)
     else:
-        neutral, optimum = (
-            in_other_units(kernel, x, first.targets.scale, targets.scale)
-            for x in (first.trained.start, first.trained.optimum)
-        )
+
+        def in_these_units(x: Array) -> Array:
+            return in_other_units(kernel, x, first.targets.scale, targets.scale)
+
         settings = replace(settings, subset_rows=None)
-        trained = replace(train(kernel, data, [optimum], bounds, settings, rng, prior), start=neutral)
+        optimum = in_these_units(first.trained.optimum)
+        curvature = curvature_of_few(kernel, data, optimum, bounds, prior)
+        trained = train(kernel, data, [optimum], bounds, settings, rng, prior, curvature=curvature)
+        trained = replace(trained, start=in_these_units(first.trained.start))
+        if first.fold_optima is not None:
+            fold_optima = {fold: in_these_units(x) for fold, x in first.fold_optima.items()}
     degrees = None
     if precision is not None:
         further = replace(settings, max_iter=min(FURTHER_ITERATIONS, settings.max_iter), subset_rows=None)
 
         def retrain(data: Observations, x: Array) -> Trained:
-            return train(kernel, data, [x], bounds, further, rng, prior)
+            return train(kernel, data, [x], bounds, further, rng, prior, curvature=curvature)
 
         trained, data, degrees = train_student(trained, data, retrain)
-    return _TrainedGP(targets, data, trained, bounds, prior, trained.posterior.leave_one_out(data), degrees)
+    elif trains_folds and plan.guards:
+        curvature = curvature_of_few(kernel, data, trained.optimum, bounds, prior)
+    left_out = trained.posterior.leave_one_out(data)
+    return _TrainedGP(targets, data, trained, bounds, prior, left_out, degrees, curvature, fold_optima)
 
 
 def _starts(plan: Plan, scales: Scales) -> tuple[list[Array], Array | None]:
@@ -202,6 +221,7 @@ def _guarded(plan: Plan, gp: _TrainedGP) -> Attempt:
     constant = 0.0 if plan.keeps_constant else gp.targets.offset / gp.targets.scale
     posterior, guarded = gp.trained.posterior, Guarded(np.ones(q), *gp.left_out)
     shift: Array = np.zeros(q)
+    by_fold = None
     if plan.guards:
         by_fold, of_model = _fold_predictions(plan, gp)
         guarded = guarded_errors(
@@ -221,7 +241,10 @@ def _guarded(plan: Plan, gp: _TrainedGP) -> Attempt:
         guarded = guarded._replace(residual=guarded.residual - shift)
     if is_heavy or plan.guards:
         posterior = with_noise_of(posterior, guarded.errors, counts, np.exp(gp.bounds[-q:, 0]))
-    return Attempt(gp.targets, gp.data, gp.trained, posterior, gp.left_out, guarded, constant, shift, gp.degrees)
+    fold_optima = None if by_fold is None else by_fold.optima or None
+    return Attempt(
+        gp.targets, gp.data, gp.trained, posterior, gp.left_out, guarded, constant, shift, gp.degrees, fold_optima
+    )
 
 
 def _fold_predictions(plan: Plan, gp: _TrainedGP) -> tuple[FoldPredictions | None, tuple[Array, ...] | None]:
@@ -234,7 +257,15 @@ def _fold_predictions(plan: Plan, gp: _TrainedGP) -> tuple[FoldPredictions | Non
         if plan.own_folds is None:
             return None, None
         return predict_groups(gp.trained.posterior, gp.data, plan.own_folds), None
-    search = FoldSearch(gp.trained.start, gp.trained.optimum, gp.bounds, gp.prior, plan.settings.max_iter)
+    search = FoldSearch(
+        gp.trained.start,
+        gp.trained.optimum,
+        gp.bounds,
+        gp.prior,
+        plan.settings.max_iter,
+        gp.curvature,
+        gp.fold_optima,
+    )
     fold = random_folds(len(rows)) if plan.own_folds is None else plan.own_folds
     others = _other_predictions(problem)
     d = problem.features.shape[1]

@@ -6,8 +6,10 @@ not that hyperparameters fit the noise: those have seen the row. A GP trained on
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -17,22 +19,25 @@ from rio_uq._base.array import Array
 from rio_uq.gp import posterior as gp_posterior
 from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
 from rio_uq.gp.backend.threads import single_blas_thread
-from rio_uq.gp.few_rows import FEW_ROWS, search_on_few_rows
+from rio_uq.gp.few_rows import few_rows
 from rio_uq.gp.inference.exact import ExactObjective
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
-from rio_uq.gp.optimize import Search
+from rio_uq.gp.optimize import Optimum, Search
 from rio_uq.gp.priors import Prior
 
 N_FOLDS, MOST_IN_TENTHS, MORE_FOLDS = 5, 200, 10
 """Folds, and of few rows more folds, for four fifths of them are clearly less than all."""
 
 NEUTRAL_ROWS = 1000
-"""Up to this many rows folds are trained from the start that has won, too; above, from the optimum of all rows alone,
-which so few parameters can hardly have fitted to a fifth of so many rows."""
+"""Up to this many rows in the other folds these are searched from the start that has won, too; above, from the optimum
+of all rows alone, which so few parameters can hardly have fitted to a fifth of so many rows."""
 
-ITERATIONS, LAST_ITERATIONS = 25, 5
-"""From a start, and from where a search on few rows, or on all rows, has ended."""
+NEUTRAL_ITERATIONS, LAST_ITERATIONS, NEAR_ITERATIONS = 25, 5, 3
+"""From the start, from where a search on few rows or on all rows has ended, and from there with the curvature."""
+
+FAR_BEHIND = 10.0
+"""Nats that the end of a search on few rows may be behind for it to go on with all rows of the other folds."""
 
 TOLERANCE = 1e-4
 
@@ -48,12 +53,15 @@ class FoldPredictions(NamedTuple):
         Expected target at the hyperparameters of all rows.
     elsewhere : tuple of arrays
         Expected targets of the same rows with other predictions of the model.
+    optima : dict
+        Hyperparameters of the GP without each fold, by the number of the fold.
     """
 
     mean: Array
     latent: Array
     mean_at_optimum: Array
     elsewhere: tuple[Array, ...] = ()
+    optima: Mapping[int, Array] = MappingProxyType({})
 
 
 class FoldSearch(NamedTuple):
@@ -67,6 +75,10 @@ class FoldSearch(NamedTuple):
     prior : Prior
     max_iter : int
         Iterations at most.
+    curvature : (p, p) array or None
+        Of the objective of all rows near its optimum.
+    optima : dict or None
+        Hyperparameters that are good without each fold, if there are any: with them there is no need to begin anew.
     """
 
     start: Array
@@ -74,6 +86,8 @@ class FoldSearch(NamedTuple):
     bounds: Array
     prior: Prior
     max_iter: int
+    curvature: Array | None = None
+    optima: Mapping[int, Array] | None = None
 
 
 def random_folds(n_rows: int) -> NDArray[np.intp]:
@@ -91,9 +105,10 @@ def predict_folds(
 ) -> FoldPredictions:
     """Train the exact GP on all folds but one, and predict that one, for each.
 
-    Of few rows the search begins at the neutral start and at the optimum of all rows, and the likelier end counts: from
-    the start alone some folds miss the optimum that all rows have found, and from that optimum alone they would inherit
-    the choice between several.
+    The search begins at the optimum of all rows and, of few rows, at the start that has won as well, and the likelier
+    end counts: from the start alone some folds miss the optimum that all rows have found, and from that optimum alone
+    they would inherit the choice between several. Where hyperparameters that are good without each fold are known
+    already, these take the place of the start.
 
     Parameters
     ----------
@@ -104,30 +119,51 @@ def predict_folds(
     """
     n = len(data)
     mean, latent, at_optimum, *others = np.empty((3 + len(elsewhere), n, data.n_outputs))
+    optima: dict[int, Array] = {}
     with single_blas_thread:
         for number in np.unique(fold):
             inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             rows = data.subset(inside)
             offset = np.average(rows.targets, axis=0, weights=rows.effective_weight)
             objective = ExactObjective(kernel, replace(rows, targets=rows.targets - offset))
-            posterior = objective.posterior(_likeliest(objective, how))
+            optima[int(number)] = _likeliest(objective, how, int(number))
+            posterior = objective.posterior(optima[int(number)])
             expected, latent[outside] = gp_posterior.predict(posterior, data.rows[outside])
             mean[outside] = offset + expected
             for other, rows_there in zip(others, elsewhere, strict=True):
                 other[outside] = offset + gp_posterior.predict_mean(posterior, rows_there[outside])
             posterior = objective.posterior(how.optimum)
             at_optimum[outside] = offset + gp_posterior.predict_mean(posterior, data.rows[outside])
-    return FoldPredictions(mean, latent, at_optimum, tuple(others))
+    return FoldPredictions(mean, latent, at_optimum, tuple(others), optima)
 
 
-def _likeliest(objective: ExactObjective, how: FoldSearch) -> Array:
+def _likeliest(objective: ExactObjective, how: FoldSearch, fold: int) -> Array:
     """The likeliest of the ends of searches; the optimum of all rows if there is none."""
-    kernel, data = objective.kernel, objective.data
-    first = Search(min(ITERATIONS, how.max_iter), TOLERANCE, np.random.default_rng(0))
-    search = first if len(data) <= FEW_ROWS else replace(first, max_iter=min(LAST_ITERATIONS, how.max_iter))
     ends = []
-    for start in (how.start, how.optimum) if len(data) <= NEUTRAL_ROWS else (how.optimum,):
+    for x in (how.optimum,) if how.optima is None else (how.optimum, how.optima[fold]):
+        with suppress(NotPositiveDefiniteError):
+            max_iter = LAST_ITERATIONS if how.curvature is None else NEAR_ITERATIONS
+            ends.append(_maximum(objective, x, how, max_iter, how.curvature))
+    if how.optima is None and len(objective.data) <= NEUTRAL_ROWS:
+        few = few_rows(objective.data, np.random.default_rng(0))
         with suppress(NotPositiveDefiniteError):  # a start that cannot be gone from
-            x = start if start is how.optimum else search_on_few_rows(kernel, data, start, how.bounds, how.prior, first)
-            ends.append(objective.maximize(x, how.bounds, how.prior, search))
+            if few is objective.data:
+                ends.append(_maximum(objective, how.start, how, NEUTRAL_ITERATIONS))
+            else:
+                end = _maximum(ExactObjective(objective.kernel, few), how.start, how, NEUTRAL_ITERATIONS).x
+                value = objective(end)[0] + how.prior(end)[0]
+                if not ends or value > ends[0].value - FAR_BEHIND:
+                    ends.append(_maximum(objective, end, how, LAST_ITERATIONS))
     return max(ends, key=lambda end: end.value).x if ends else how.optimum
+
+
+def _maximum(
+    objective: ExactObjective,
+    x: Array,
+    how: FoldSearch,
+    max_iter: int,
+    curvature: Array | None = None,
+) -> Optimum:
+    """Where a search ends that need not be exact."""
+    search = Search(min(max_iter, how.max_iter), TOLERANCE, np.random.default_rng(0), curvature=curvature)
+    return objective.maximize(x, how.bounds, how.prior, search)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
@@ -15,6 +16,9 @@ from rio_uq.gp.progress import ProgressBar
 
 LINE_SEARCH_FAILED = 2
 """SciPy's status for it."""
+
+LEAST_CURVATURE = 0.3
+"""Directions along which an objective is curved less, or upwards, are taken for ones of this curvature."""
 
 MEMORY, LONG_MEMORY = 10, 30
 """Steps that L-BFGS-B learns the curvature from: of a few hyperparameters, and of hundreds of coordinates of inducing
@@ -64,6 +68,8 @@ class Search:
     label : str
         Of the progress bar.
     verbose : bool
+    curvature : (p, p) array or None
+        Of the objective near the start, see `rio_uq.gp.curvature`.
     """
 
     max_iter: int
@@ -72,6 +78,7 @@ class Search:
     memory: int = MEMORY
     label: str = "fitting"
     verbose: bool = False
+    curvature: Array | None = None
 
 
 def maximize_with_prior(
@@ -84,16 +91,40 @@ def maximize_with_prior(
         log_density, prior_gradient = prior(x)
         return value + log_density, gradient + prior_gradient
 
-    return maximize(
-        with_prior,
-        start,
-        bounds,
-        max_iter=search.max_iter,
-        tolerance=search.tolerance,
-        memory=search.memory,
-        label=search.label,
-        verbose=search.verbose,
-    )
+    options: dict[str, Any] = {
+        "max_iter": search.max_iter,
+        "tolerance": search.tolerance,
+        "memory": search.memory,
+        "label": search.label,
+        "verbose": search.verbose,
+    }
+    if search.curvature is None:
+        return maximize(with_prior, start, bounds, **options)
+    at_start, axes = np.clip(start, *bounds.T), _whitening(search.curvature)
+
+    def within_bounds(u: Array) -> tuple[Array, Array]:
+        x = at_start + axes @ u
+        return x, np.clip(x, *bounds.T)
+
+    def whitened(u: Array) -> tuple[float, Array]:
+        x, within = within_bounds(u)
+        value, gradient = with_prior(within)
+        return value, axes.T @ np.where(x == within, gradient, 0.0)
+
+    anywhere = np.tile([-np.inf, np.inf], (len(at_start), 1))
+    optimum = maximize(whitened, np.zeros(len(at_start)), anywhere, **options)
+    x = within_bounds(optimum.x)[1]
+    if not ((x == bounds[:, 0]) | (x == bounds[:, 1])).any():
+        return replace(optimum, x=x)
+    # Beyond a bound the objective is flat, and a step too far may have ended there.
+    further = maximize(with_prior, x, bounds, **options)
+    return replace(further, n_iter=optimum.n_iter + further.n_iter)
+
+
+def _whitening(curvature: Array) -> Array:
+    """C with C Cᵀ = H⁻¹, (p, p), for a curvature H."""
+    curvatures, directions = np.linalg.eigh(curvature)
+    return np.asarray(directions / np.sqrt(np.maximum(curvatures, LEAST_CURVATURE)))
 
 
 def maximize(

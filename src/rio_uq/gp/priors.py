@@ -58,6 +58,10 @@ class Prior:
         value = -0.5 * (self.precision * away) @ away + 0.5 * log[self.rate > 0.0].sum() - claim.sum()
         return float(value), gradient
 
+    def curvature(self, x: Array) -> Array:
+        """Minus the second derivatives of the log density, (p,)."""
+        return np.asarray(self.precision + 0.25 * self.rate * np.exp(0.5 * x[: len(self.mean)]))
+
 
 def weak_prior(kernel: Kernel, n_outputs: int, scales: Scales) -> Prior:
     """Lengthscales around √d of the spread of their columns, noise around a third of the targets, each give or take;

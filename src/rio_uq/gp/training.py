@@ -16,10 +16,11 @@ from rio_uq._base.array import Array
 from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
 from rio_uq.gp.backend.threads import single_blas_thread
 from rio_uq.gp.backend.walking import in_parallel
-from rio_uq.gp.few_rows import FEW_ROWS, search_on_few_rows
+from rio_uq.gp.curvature import MOST_PARAMETERS, curvature_of_few
+from rio_uq.gp.few_rows import FEW_ROWS, few_rows
 from rio_uq.gp.inference import INFERENCES, inference_for
-from rio_uq.gp.inference.contract import Objective
-from rio_uq.gp.inference.exact import EXPLORING_ROWS
+from rio_uq.gp.inference.contract import Inference, Objective
+from rio_uq.gp.inference.exact import EXPLORING_ROWS, ExactObjective
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.optimize import LONG_MEMORY, MEMORY, Optimum, Search
@@ -34,15 +35,18 @@ POINTS_TO_BEAT = 300
 """Where the number of points is free, hyperparameters are first learnt with at least so many, and fewer are taken if
 these turn out to be enough: few points from the start would not see what is rough."""
 
-EXPLORING_ITERATIONS, COMPARING_ITERATIONS, ROUGH_ITERATIONS = 30, 10, 20
-"""Iterations after which the starts are compared, what was found on more rows with what was found on fewer, and the
-rough start with others that have been searched on few rows."""
+EXPLORING_ITERATIONS, COMPARING_ITERATIONS, LAST_ITERATIONS = 30, 10, 2
+"""Iterations after which the starts are compared; what was found on few rows, without and with the curvature there."""
+
+ROUGH_ITERATIONS, FAR_BEHIND = (6, 14), 15.0
+"""Iterations from the rough start on more than few rows: some, and if it is not so many nats behind, more."""
 
 SAME_OPTIMUM = 0.5
 """Ends of two searches are the same optimum if no logarithm of a parameter differs by more."""
 
 SUBSET_TOLERANCE = 1e-5
-"""Relative gain at which the optimiser stops on a subset of the rows."""
+"""Relative gain at which the optimiser stops while starts are compared, and on a subset of the rows. A larger one would
+stop on plateaus: on the way from a start that does without the model there are some."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,7 @@ def train(
     rng: np.random.Generator,
     prior: Prior | None = None,
     rough: Array | None = None,
+    curvature: Array | None = None,
 ) -> Trained:
     """Train from the starts and keep the best.
 
@@ -103,8 +108,10 @@ def train(
         On those vectors; None maximises the likelihood alone.
     rough : (p,) array or None
         One more start where starts are explored first, see `rio_uq.gp.starts.rough_start`.
+    curvature : (p, p) array or None
+        Of the objective of all rows near the starts, where it is known.
     """
-    trainer = _Trainer(kernel, data, bounds, settings, rng, prior or Prior.flat(len(bounds)), rough)
+    trainer = _Trainer(kernel, data, bounds, settings, rng, prior or Prior.flat(len(bounds)), rough, curvature)
     with single_blas_thread:
         if settings.subset_rows is not None:
             return trainer.run(*trainer.explore(starts, settings.subset_rows))
@@ -120,6 +127,7 @@ class _Trainer:
     rng: np.random.Generator
     prior: Prior
     rough: Array | None
+    curvature: Array | None = None
 
     def explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
         """Where the best of the starts has come to after some iterations, and that start.
@@ -127,7 +135,7 @@ class _Trainer:
         Where the number of points is free, few rows are searched exactly beside more of them with points: the exact GP
         sees what is rough, and what it finds may take more points than there can be. The bound on all rows decides.
         """
-        inference = inference_for(self.settings, len(self.data))
+        inference = self._inference
         n_rows = inference.exploring_rows(n_rows)
         if not inference.needs_exploring(self.settings):
             return self._explore(starts, n_rows)
@@ -141,85 +149,111 @@ class _Trainer:
         return explored[0] if len(explored) == 1 else max(explored, key=lambda end: bound_at(end[0]))
 
     def _explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
-        """On so many rows; where these are not all, to the optimum on them."""
-        is_subset, n_rows = len(self.data) > n_rows, min(n_rows, len(self.data))
-        is_exact = n_rows <= EXPLORING_ROWS
-        cheaper = INFERENCES["exact" if is_exact else "sparse"]
-        has_first_search = is_exact and n_rows > FEW_ROWS
-        is_worth_it = has_first_search and cheaper is inference_for(self.settings, len(self.data))
-        rough = self.rough if is_exact else None
-        if len(starts) == 1 and rough is None and not is_subset and not is_worth_it:
-            return starts[0], starts[0]
+        """On so many rows; where these are not all, and too many for the exact GP, to the optimum on them."""
         data = self.data
-        if is_subset:
+        if n_rows < len(data):
             data = data.subset(np.sort(self.rng.choice(len(data), n_rows, replace=False)))
-        n_inducing = min(EXPLORING_POINTS, self.settings.n_inducing or EXPLORING_POINTS)
-        settings = replace(self.settings, n_inducing=n_inducing, inducing="greedy", optimize_inducing=False)
+        is_exact, is_subset = len(data) <= EXPLORING_ROWS, data is not self.data
+        rough = self.rough if is_exact else None
+        starts = starts if rough is None else [*starts, rough]
+        is_alone = len(starts) == 1 and not is_subset
+        ends, max_iter = dict(enumerate(starts)), EXPLORING_ITERATIONS
+        has_first_search = is_exact and len(data) > FEW_ROWS
+        if has_first_search and not (is_alone and self._inference is not INFERENCES["exact"]):
+            ends = self._after_few_rows(starts, data)
+            max_iter = LAST_ITERATIONS if len(self.bounds) <= MOST_PARAMETERS else COMPARING_ITERATIONS
+        if len(ends) == 1 and rough is None and not is_subset:
+            return ends[0], starts[0]
 
-        def objective_at(x: Array) -> Objective:
-            return cheaper.objective(self.kernel, data, x, settings, self.rng, 1)
-
-        # The exact GP works on one thread, so the starts can share the others. Two bars at once could not be read.
-        n_jobs = data.n_jobs if is_exact and not self.settings.verbose else 1
-        max_iter, ends = min(EXPLORING_ITERATIONS, self.settings.max_iter), dict(enumerate(starts))
-        if has_first_search:
-            ends = self._after_few_rows(starts, data, max_iter, n_jobs)
-            max_iter = min(COMPARING_ITERATIONS, max_iter)
-            if len(ends) == 1 and rough is None and not is_subset:
-                return ends[0], starts[0]
-        iterations = dict.fromkeys(ends, max_iter)
-        if rough is not None:  # few rows are too far apart to show what is rough
-            number, starts = len(starts), [*starts, rough]
-            ends[number], iterations[number] = rough, min(ROUGH_ITERATIONS, self.settings.max_iter)
-        objectives = {number: objective_at(starts[number]) for number in ends}
-
-        def walk_from(number: int) -> Optimum:
-            label = f"start {number + 1} on {len(data)} rows"
+        def walk(number: int, objective: Objective, end: Array, max_iter: int, some_of: Observations | None) -> Optimum:
+            label, n_iter = f"start {number + 1} on {len(data)} rows", min(max_iter, self.settings.max_iter)
             try:
-                return self._maximize(objectives[number], ends[number], iterations[number], SUBSET_TOLERANCE, label)
+                return self._maximize(objective, end, n_iter, SUBSET_TOLERANCE, label, some_of)
             except NotPositiveDefiniteError as error:  # one of the others may do
                 return Optimum(starts[number], -np.inf, 0, False, str(error))
 
+        def walk_from(number: int) -> Optimum:
+            objective = self._cheaper_objective(ends[number], data, is_exact=is_exact)
+            return walk(number, objective, ends[number], max_iter, data if is_exact else None)
+
+        # The exact GP works on one thread, so the starts can share the others. Two bars at once could not be read.
+        n_jobs = data.n_jobs if is_exact and not self.settings.verbose else 1
         optima = dict(zip(ends, in_parallel(walk_from, list(ends), n_jobs), strict=True))
         winner = max(optima, key=lambda number: optima[number].value)
         best = optima[winner]
-        if is_subset and not best.converged and not is_exact:
+        if has_first_search and rough is not None:  # few rows are too far apart to show all that is rough
+            number, objective = len(starts) - 1, ExactObjective(self.kernel, data)
+            end = walk(number, objective, rough, ROUGH_ITERATIONS[0], None)
+            if end.value > best.value - FAR_BEHIND:
+                end = walk(number, objective, end.x, ROUGH_ITERATIONS[1], None)
+            if end.value > best.value:
+                winner, best = number, end
+        if is_subset and not is_exact and not best.converged:
             label = f"best start on {len(data)} rows"
-            best = self._maximize(objective_at(best.x), best.x, self.settings.max_iter, SUBSET_TOLERANCE, label)
+            with_points = self._cheaper_objective(best.x, data, is_exact=False)
+            best = self._maximize(with_points, best.x, self.settings.max_iter, SUBSET_TOLERANCE, label)
         return best.x, starts[winner]
 
-    def _after_few_rows(self, starts: list[Array], data: Observations, max_iter: int, n_jobs: int) -> dict[int, Array]:
+    def _cheaper_objective(self, x: Array, data: Observations, *, is_exact: bool) -> Objective:
+        """That of the exact GP of few rows, or of the sparse one with few points."""
+        if is_exact:
+            return ExactObjective(self.kernel, data)
+        n_inducing = min(EXPLORING_POINTS, self.settings.n_inducing or EXPLORING_POINTS)
+        settings = replace(self.settings, n_inducing=n_inducing, inducing="greedy", optimize_inducing=False)
+        return INFERENCES["sparse"].objective(self.kernel, data, x, settings, self.rng, 1)
+
+    def _after_few_rows(self, starts: list[Array], data: Observations) -> dict[int, Array]:
         """Where searches on few rows end, by the number of their start: those that lead to the same optimum once."""
+        max_iter = min(EXPLORING_ITERATIONS, self.settings.max_iter)
+        few = few_rows(data, np.random.default_rng(0))
 
         def walk_from(number: int) -> Array:
             search = Search(max_iter, SUBSET_TOLERANCE, np.random.default_rng(0))
             try:
-                return search_on_few_rows(self.kernel, data, starts[number], self.bounds, self.prior, search)
+                return ExactObjective(self.kernel, few).maximize(starts[number], self.bounds, self.prior, search).x
             except NotPositiveDefiniteError:  # all rows may do
                 return starts[number]
 
         ends: dict[int, Array] = {}
+        n_jobs = 1 if self.settings.verbose else data.n_jobs
         for number, end in enumerate(in_parallel(walk_from, range(len(starts)), n_jobs)):
             if all(np.abs(end - other).max() > SAME_OPTIMUM for other in ends.values()):
                 ends[number] = end
         return ends
 
+    @property
+    def _inference(self) -> Inference:
+        return inference_for(self.settings, len(self.data))
+
     def run(self, x: Array, start: Array) -> Trained:
         """To the optimum on all rows."""
-        inference = inference_for(self.settings, len(self.data))
+        inference = self._inference
         n_iter, rounds = 0, inference.rounds(self.settings, self.data)
         for number, max_iter in enumerate(rounds, 1):
             at_least = 1 if number == len(rounds) else POINTS_TO_BEAT
             objective = inference.objective(self.kernel, self.data, x, self.settings, self.rng, at_least)
             label, left = f"on all {len(self.data)} rows", max(1, max_iter - n_iter)
-            optimum = self._maximize(objective, x, left, self.settings.tolerance, label)
+            rows = objective.data if isinstance(objective, ExactObjective) else None
+            optimum = self._maximize(objective, x, left, self.settings.tolerance, label, rows)
             n_iter += optimum.n_iter
             x = optimum.x[: len(self.bounds)]
         posterior, log_density = objective.posterior(optimum.x), self.prior(optimum.x)[0]
         bound = posterior.log_likelihood() if optimum.is_estimate else optimum.value - log_density
         return Trained(posterior, bound, bound + log_density, n_iter, optimum.converged, optimum.message, start)
 
-    def _maximize(self, objective: Objective, x: Array, max_iter: int, tolerance: float, label: str) -> Optimum:
+    def _maximize(
+        self,
+        objective: Objective,
+        x: Array,
+        max_iter: int,
+        tolerance: float,
+        label: str,
+        some_of: Observations | None = None,
+    ) -> Optimum:
+        """From x on, with the curvature there: that which is known, or by the exact GP of ``some_of`` the rows."""
         memory = LONG_MEMORY if self.settings.optimize_inducing else MEMORY
-        search = Search(max_iter, tolerance, self.rng, memory, label, self.settings.verbose)
+        curvature = self.curvature
+        if curvature is None and some_of is not None and len(some_of) > FEW_ROWS:
+            curvature = curvature_of_few(self.kernel, some_of, x, self.bounds, self.prior)
+        search = Search(max_iter, tolerance, self.rng, memory, label, self.settings.verbose, curvature)
         return objective.maximize(x, self.bounds, self.prior, search)

@@ -45,8 +45,10 @@ class ModelChoice(NamedTuple):
     error_without_model: Array
 
 
-def choose_model(with_model: LeftOut, without_model: LeftOut) -> ModelChoice:
-    """Choose by left-out rows, those that count where the model is used; copies of one measurement count once."""
+def choose_model(with_model: LeftOut, without_model: LeftOut, *, by_errors_alone: bool = False) -> ModelChoice:
+    """Choose by left-out rows, those that count where the model is used; copies of one measurement count once. Standard
+    deviations need not be known where errors alone are to tell whether the plain GP may win.
+    """
     is_counted = with_model.weight > 0.0
     weight = with_model.weight[is_counted]
     (error, std), (other_error, other_std) = (
@@ -60,8 +62,10 @@ def choose_model(with_model: LeftOut, without_model: LeftOut) -> ModelChoice:
     if len(weight) < FEWEST_ROWS or not sizes[0].all():
         return ModelChoice(True, *sizes)
     gain = (_capped(error, sizes[0]) - _capped(other_error, sizes[0])).sum(axis=1)
-    density = (_loss(error, std) - _loss(other_error, other_std)).sum(axis=1)
-    is_better = is_clear_gain(gain, weight, STANDARD_ERRORS) and weight @ density > 0.0
+    is_better = is_clear_gain(gain, weight, STANDARD_ERRORS)
+    if is_better and not by_errors_alone:
+        density = (_loss(error, std) - _loss(other_error, other_std)).sum(axis=1)
+        is_better = bool(weight @ density > 0.0)
     return ModelChoice(not is_better, *sizes)
 
 

@@ -47,8 +47,28 @@ class FoldAverage:
 
 
 def can_be_refitted(model: Any) -> bool:
-    """Whether the model is an estimator that can be cloned and fitted to other rows."""
-    return base_model.is_estimator(model) and not isinstance(model, FrozenEstimator)
+    """Whether the model is an estimator that can be cloned and fitted to other rows, all of it."""
+    return (
+        base_model.is_estimator(model) and not isinstance(model, FrozenEstimator) and not has_frozen_parts(model)
+    )
+
+
+def has_frozen_parts(model: Any) -> bool:
+    """Whether a model inside of an estimator stays as it is when that is fitted; transformers may."""
+    params = model.get_params(deep=True) if base_model.is_estimator(model) else {}
+    return any(
+        (name.rpartition("__")[2] == "cv" and isinstance(part, str) and part == "prefit")
+        or (isinstance(part, FrozenEstimator) and hasattr(part, "predict") and not hasattr(part, "transform"))
+        for name, part in params.items()
+    )
+
+
+def are_the_same(predictions: Sequence[Array]) -> bool:
+    """Whether clones that were fitted to different rows predict the same, which depends on the row that is predicted:
+    then they have not been fitted.
+    """
+    first, *others = predictions
+    return bool(others) and np.ptp(first, axis=0).any() and all(np.array_equal(first, other) for other in others)
 
 
 def check_can_be_refitted(model: Any) -> None:

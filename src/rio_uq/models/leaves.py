@@ -102,11 +102,19 @@ def remembered_share(model: Any, X: Array, y: Array) -> float | None:
 
 
 def _sklearn_trees(model: Any, X: Array) -> Iterator[tuple[Any, NDArray[np.intp]]]:
-    """Trees of scikit-learn, and the node where each row ends."""
+    """Trees of scikit-learn, and the node where each row ends: of all of them if they are few, else of some from the
+    first to the last, since a model may have gone on with other rows.
+    """
     trees = list(np.ravel(model.estimators_)) if hasattr(model, "estimators_") else [model]
     columns = getattr(model, "estimators_features_", [slice(None)] * len(trees))
-    for one, chosen in zip(trees, columns, strict=True):
+    for number in spread_out(len(trees), TREES):
+        one, chosen = trees[number], columns[number]
         yield one.tree_, one.tree_.apply(np.ascontiguousarray(X[:, chosen], dtype=np.float32))
+
+
+def spread_out(n_trees: int, most: int) -> NDArray[np.intp]:
+    """Numbers of trees, from the first to the last."""
+    return np.unique(np.linspace(0, n_trees - 1, min(n_trees, most)).round().astype(np.intp))
 
 
 def _lightgbm_leaves(node: dict[str, Any]) -> Iterator[tuple[int, int]]:

@@ -31,15 +31,17 @@ from rio_uq.models.cross_fitting import (
     FEWEST_ROWS,
     Fold,
     FoldAverage,
+    are_the_same,
     can_be_refitted,
     check_can_be_refitted,
     clone_fitted_to,
+    has_frozen_parts,
     make_folds,
     out_of_fold,
 )
 from rio_uq.models.fit_rows import FitRows
 from rio_uq.models.residual_choice import ResidualChoice
-from rio_uq.models.seen_or_new import CLONES_WORSE, MATTERS, judge_outputs
+from rio_uq.models.seen_or_new import CLONES_WORSE, MATTERS, is_same_model, judge_outputs, times
 from rio_uq.models.seen_warnings import (
     UNKNOWN,
     looks_seen,
@@ -61,9 +63,6 @@ EVEN = 0.75
 SAMPLE_CANNOT_TELL = (
     "rows are read in parts, and clones fitted to a sample of them, which err otherwise than the model, do not tell"
 )
-
-MANY_TIMES = 100.0
-"""A ratio of residuals above which digits say nothing: the model knows these rows by heart."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +120,8 @@ def _choose(chooser: _Chooser, residuals: str, *, uses_model: bool, in_parts: bo
     if residuals == "in-sample":
         return chooser.own("unknown", "residuals='in-sample' asks for them")
     if needs_fit(model):
+        if has_frozen_parts(model):
+            return chooser.unknown(f"parts of {name_of(model)} are frozen")
         if rows.n_counted < FEWEST_ROWS and isinstance(cv, int | np.integer):
             return chooser.own("fitted here", f"{_rows(rows.n_counted)} too few for folds")
         return chooser.out_of_fold("fitted here", "the model was not fitted yet")
@@ -214,7 +215,7 @@ class _Chooser:
     def decide(self, *, in_parts: bool) -> Chosen:
         """Of a fitted model, whether it has seen the rows."""
         if not can_be_refitted(self.model):
-            return self._unknown(f"{name_of(self.model)} cannot be cloned and fitted to folds to find out")
+            return self.unknown(f"{name_of(self.model)} cannot be cloned and fitted to folds to find out")
         if self._has_own_folds:
             self._folds(self.cv, *indexable(self.rows.X))  # what is wrong with them is the user's, and no open question
         evidence = training_evidence(self.model, self.rows.X, self.rows.y)
@@ -233,7 +234,7 @@ class _Chooser:
             )
         if self.rows.n_counted < FEWEST_TO_JUDGE:
             if self.rows.n_counted < FEWEST_ROWS:
-                return self._unknown(f"{_rows(self.rows.n_counted)} too few for folds")
+                return self.unknown(f"{_rows(self.rows.n_counted)} too few for folds")
             reason = f"{_rows(self.rows.n_counted)} too few to tell, and out-of-fold residuals are safe"
             return self._or_unknown(lambda: self._beside_own(self.out_of_fold("unknown", reason)))
         return self._or_unknown(lambda: self._judged(evidence, in_parts=in_parts))
@@ -245,6 +246,8 @@ class _Chooser:
         folds = self._folds(self.cv, X)
         self._tell([len(train) for train, _ in folds])
         out = out_of_fold(self.model, X, rows.y, rows.weight, self._counted(folds), rows.fit_params)
+        if are_the_same([rows.predicted_by(clone) for clone in out.models[:2]]):
+            return self.unknown(self._not_fitted)
         choice = ResidualChoice("out-of-fold", verdict, reason, len(folds))
         if not self._has_own_folds:
             return self._with_model(out.prediction, out.models, choice)
@@ -266,36 +269,42 @@ class _Chooser:
             for prediction in (chosen.y_pred, rows.predicted_by(self.model))
         )
         ratio = unseen / max(own, 1e-6 * float(rows.y.std()), np.finfo(float).tiny)
-        times = f"{ratio:.2f} times" if ratio < MANY_TIMES else f"more than {MANY_TIMES:.0f} times"
         choice = chosen.choice
         if choice.rows == "unknown" and ratio > CLONES_WORSE:
             warn_of_worse_clones(self.model, ratio)
-        reason = f"{choice.reason}; {choice.kind} residuals are {times} its own"
+        reason = f"{choice.reason}; {choice.kind} residuals are {times(ratio)} its own"
         return replace(chosen, choice=replace(choice, reason=reason, evidence={"clones_worse": ratio}))
 
     def _judged(self, evidence: TrainingEvidence, *, in_parts: bool) -> Chosen:
         rows = self.rows
         (X,) = indexable(rows.X)
         n_folds = max(int(self.cv), FEWEST_FOLDS) if isinstance(self.cv, int | np.integer) else 5
-        folds = self._folds(n_folds, X, groups=None)
-        halves = [half for _ in range(N_HALVINGS) for half in self._folds(2, X, groups=None)]
-        n_fits = len(folds) + len(halves) + 1
-        sizes = [len(train) for train, _ in folds + halves]
-        self._tell([*sizes, len(rows.y)], " (none with held_out=True or a mask)")
-        everything = np.arange(len(rows.y))
-        *clones, of_all = (
-            clone_fitted_to(self.model, X, rows.y, rows.weight, train, rows.fit_params)
-            for train, _ in self._counted([*folds, *halves, (everything, everything)])
-        )
-        full = rows.predicted_by(of_all)
-        own, by_clone = rows.predicted_by(self.model), np.stack([rows.predicted_by(clone) for clone in clones], axis=2)
         # The training rows of a model are others than a sample of them, whatever the rows given are.
         evidence = replace(evidence, is_other=evidence.is_other and not in_parts)
+        own, everything = rows.predicted_by(self.model), np.arange(len(rows.y))
+        (full,) = self._predictions_of_clones([(everything, everything)], X)[1]
+        is_same = is_same_model(rows.y, own, full)
+        folds = self._folds(n_folds, X, groups=None)
+        halves = [] if is_same else [half for _ in range(N_HALVINGS) for half in self._folds(2, X, groups=None)]
+        n_fits = len(folds) + len(halves) + 1
+        clones, predictions = self._predictions_of_clones(folds + halves, X)
+        if are_the_same(predictions[: len(folds)]):
+            return self.unknown(self._not_fitted)
+        by_clone = np.stack(predictions, axis=2)
         verdict = judge_outputs(
-            rows.y, own, by_clone, full, folds, halves, is_other=evidence.is_other, share=evidence.share
+            rows.y,
+            own,
+            by_clone,
+            folds,
+            halves,
+            is_same=is_same,
+            is_other=evidence.is_other,
+            share=evidence.share,
         )
         if in_parts and verdict.memorised < MATTERS:  # no reason to do without the rows beside the sample
             verdict = replace(verdict, rows="either")
+        if verdict.rows == "new" and looks_seen(rows.y, own):
+            verdict = replace(verdict, rows="mixed")
         numbers = verdict.numbers
         # Of a model that memorises nothing, its own residuals are better than those of worse clones.
         takes_own = in_parts or verdict.clones_worse > MATTERS
@@ -319,6 +328,16 @@ class _Chooser:
         inside = (by_clone[:, :, : len(folds)].sum(axis=2) - prediction) / (len(folds) - 1)
         share = 0.5 if verdict.share is None else min(max(verdict.share.value, 0.0), 1.0)
         return replace(chosen, own=own, like_clones=share * inside + (1.0 - share) * prediction)
+
+    def _predictions_of_clones(self, folds: list[Fold], X: Any) -> tuple[list[Any], list[Array]]:
+        """Clones fitted to the training rows of folds, and their predictions (n, q) of all rows."""
+        rows = self.rows
+        self._tell([len(train) for train, _ in folds], " (none with held_out=True or a mask)")
+        clones = [
+            clone_fitted_to(self.model, X, rows.y, rows.weight, train, rows.fit_params)
+            for train, _ in self._counted(folds)
+        ]
+        return clones, [rows.predicted_by(clone) for clone in clones]
 
     def _folds(self, cv: Any, X: Any, **changes: Any) -> list[Fold]:
         groups = changes.get("groups", self.rows.groups)
@@ -344,12 +363,17 @@ class _Chooser:
         except Exception as error:
             failure = f"clones of {name_of(self.model)} cannot be fitted ({type(error).__name__}: {error})"
             if verdict is None:
-                return self._unknown(failure)
+                return self.unknown(failure)
             chosen = self.own(verdict, f"{reason}, and {failure}")
             warn_without_clones(verdict, reason, failure)
         return chosen
 
-    def _unknown(self, reason: str) -> Chosen:
+    @property
+    def _not_fitted(self) -> str:
+        return f"clones of {name_of(self.model)} predict the same whatever rows they are fitted to"
+
+    def unknown(self, reason: str) -> Chosen:
+        """The model's own predictions, with a warning."""
         chosen = self.own("unknown", reason)
         warn_unknown(f"{UNKNOWN}: {reason}", self.rows.y, chosen.y_pred)
         return chosen
@@ -357,7 +381,7 @@ class _Chooser:
     def _tell(self, sizes: list[int], hint: str = "") -> None:
         """Say how many clones there will be, and the rows that each is fitted to."""
         if self.verbose:
-            clones = f"{len(sizes)} clones of {name_of(self.model)}{hint}"
+            clones = f"{len(sizes)} clone{'s' if len(sizes) > 1 else ''} of {name_of(self.model)}{hint}"
             rows = f"parts of {self.rows.n_counted} rows, {sum(sizes)} rows in all"
             sys.stderr.write(f"fitting {clones} to {rows}\n")
 

@@ -45,6 +45,20 @@ ALLOWANCE = 0.1
 """Standard error of the share for a model that was trained on more rows than the clones."""
 
 
+CERTAIN = Share(1.0, 0.0)
+"""Of a model that a clone of all rows repeats."""
+
+LARGEST_ERROR = 0.5
+"""Of a share that is worth a word."""
+
+MANY_TIMES = 100.0
+"""A ratio of residuals above which digits say nothing: the model knows these rows by heart."""
+
+
+def times(ratio: float) -> str:
+    return f"{ratio:.2f} times" if ratio < MANY_TIMES else f"more than {MANY_TIMES:.0f} times"
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The verdict of clones on the rows.
@@ -68,13 +82,17 @@ class Verdict:
 
     def __str__(self) -> str:
         """The reason."""
-        memorised = f"out-of-fold residuals are {self.memorised:.2f} times those of rows that clones have seen"
+        memorised = f"out-of-fold residuals are {times(self.memorised)} those of rows that clones have seen"
         if self.rows == "either":
             return f"nothing is memorised: {memorised}"
+        if self.share == CERTAIN:
+            return f"a clone fitted to just these rows predicts what it does; {memorised}"
         if self.rows == "seen":
             return f"row by row, its residuals go with those of clones that have seen the rows; {memorised}"
         if self.share is None:
             return f"clones do not tell rows that they have seen from others; {memorised}"
+        if self.share.error > LARGEST_ERROR:
+            return f"how many of the rows it has seen, clones do not tell; {memorised}"
         share = f"{min(max(self.share.value, 0.0), 1.0):.0%} (± {self.share.error:.0%})"
         return f"it has seen an estimated {share} of the rows; {memorised}"
 
@@ -98,25 +116,28 @@ class Clones:
         By clones of halves of the rows.
     in_half : (n, H) array of bool
         Whether each of these has seen the row; one at least has not.
-    full : (n,) array
-        By a clone fitted to all rows.
     """
 
     folds: Array
     fold: NDArray[np.intp]
     halves: Array
     in_half: Mask
-    full: Array
+
+
+def is_same_model(y: Array, own: Array, full: Array) -> bool:
+    """Whether predictions ``own`` are those of a clone fitted to all rows, ``full``, each (n, q), but for rounding."""
+    unit = _unit(y.reshape(len(y), -1))
+    return _rms((own - full) / unit) <= SAME
 
 
 def judge_outputs(
     y: Array,
     own: Array,
     by_clone: Array,
-    full: Array,
     folds: list[Fold],
     halves: list[Fold],
     *,
+    is_same: bool = False,
     is_other: bool = False,
     share: Share | None = None,
 ) -> Verdict:
@@ -125,12 +146,12 @@ def judge_outputs(
     Parameters
     ----------
     y : (n,) or (n, q) array
-    own, full : (n, q) arrays
-        Predictions of the model, and of a clone fitted to all rows.
+    own : (n, q) array
+        Predictions of the model.
     by_clone : (n, q, K + H) array
         Of the clones of K folds and of H halves.
     folds, halves : lists of (train, test)
-    is_other, share : as in `judge`
+    is_same, is_other, share : as in `judge`
     """
     rows = np.concatenate([test for _, test in folds])
     fold = np.concatenate([np.full(len(test), number) for number, (_, test) in enumerate(folds)])
@@ -138,8 +159,7 @@ def judge_outputs(
     for number, (train, _) in enumerate(halves):
         in_half[train, number] = True
     outcome = y.reshape(len(y), -1)
-    unit = outcome.std(axis=0)
-    unit = np.where(unit > 0.0, unit, 1.0)
+    unit = _unit(outcome)
     n_outputs = outcome.shape[1]
 
     def flat(values: Array) -> Array:
@@ -151,12 +171,19 @@ def judge_outputs(
         fold=np.repeat(fold, n_outputs),
         halves=values[:, len(folds) :],
         in_half=np.repeat(in_half[rows], n_outputs, axis=0),
-        full=flat(full),
     )
-    return judge(flat(outcome), flat(own), clones, is_other=is_other, share=share)
+    return judge(flat(outcome), flat(own), clones, is_same=is_same, is_other=is_other, share=share)
 
 
-def judge(y: Array, own: Array, clones: Clones, *, is_other: bool = False, share: Share | None = None) -> Verdict:
+def judge(
+    y: Array,
+    own: Array,
+    clones: Clones,
+    *,
+    is_same: bool = False,
+    is_other: bool = False,
+    share: Share | None = None,
+) -> Verdict:
     """Judge rows by the predictions of clones.
 
     Parameters
@@ -164,6 +191,8 @@ def judge(y: Array, own: Array, clones: Clones, *, is_other: bool = False, share
     y, own : (n,) arrays
         Outcomes, and predictions of the model.
     clones : Clones
+    is_same : bool
+        Whether the model is what a clone fitted to all rows is, so that it has seen them; halves are not needed then.
     is_other : bool
         Whether it is known that the training rows are not just those given.
     share : Share or None
@@ -176,9 +205,9 @@ def judge(y: Array, own: Array, clones: Clones, *, is_other: bool = False, share
     inn = (clones.folds.sum(axis=1) - out) / (n_folds - 1)
     outside, inside, residual = (_rms(y - values) + tiny for values in (out, inn, own))
     memorised, worse = outside / inside, outside / residual
+    if is_same:
+        return Verdict("seen", memorised, worse, CERTAIN)
     both = mean_share([one for one in (share, clones_share(y, own, clones)) if one is not None])
-    if not is_other and _rms(own - clones.full) <= SAME * unit:
-        return Verdict("seen", memorised, worse, both)
     is_far = worse > CLONES_WORSE
     rows = "mixed" if both is None else _rows_of_share(both, margin=1.0 if is_far else MARGIN)
     if rows == "seen" and is_other:
@@ -213,6 +242,8 @@ def clones_share(y: Array, own: Array, clones: Clones) -> Share | None:
     for k in range(n_folds):
         rest = np.arange(n_folds) != k
         direction = _discriminant(values[rest][is_seen[rest]], values[rest][~is_seen[rest]])
+        if not direction.any():
+            return None
         score = values[k] @ direction * (np.linalg.norm(weights) / np.linalg.norm(direction))
         seen[k], unseen[k] = score[is_seen[k]].mean(), score[~is_seen[k]].mean()
     gap = seen.mean() - unseen.mean()
@@ -252,6 +283,12 @@ def _discriminant(seen: Array, unseen: Array) -> Array:
     covariance = 0.5 * (np.cov(seen.T) + np.cov(unseen.T))
     covariance += np.diag(1e-3 * np.diag(covariance) + 1e-9)
     return np.asarray(np.linalg.solve(covariance, seen.mean(axis=0) - unseen.mean(axis=0)))
+
+
+def _unit(outcome: Array) -> Array:
+    """The spread of each column, one where there is none."""
+    spread = outcome.std(axis=0)
+    return np.where(spread > 0.0, spread, 1.0)
 
 
 def _rms(values: Array) -> float:

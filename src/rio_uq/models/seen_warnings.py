@@ -12,6 +12,9 @@ from rio_uq._base.warnings import SeenRowsWarning, warn_user
 IMPOSSIBLE = 1e-4
 """Residuals of new rows are not this small, in standard deviations of y, unless nothing is to be predicted."""
 
+ROUNDING = 1e-10
+"""In standard deviations of y."""
+
 UNKNOWN = "whether the model was trained on these rows is not known"
 HOW_TO_FIT = (
     "give fit the parameters that theirs needs (eval_set, say), or rows that the model has not seen, with held_out=True"
@@ -73,10 +76,10 @@ def warn_of_worse_clones(model: Any, ratio: float) -> None:
 def looks_seen(y: Array, y_pred: Array) -> str:
     """Why residuals are hardly those of rows that the model has not seen, in words; empty if they may be."""
     residual = y.reshape(len(y), -1) - y_pred
-    exact = float(np.mean(residual == 0.0))
-    if exact > 0.5:
-        return f"{exact:.0%} of its residuals are exactly zero, which rows that it has not seen hardly allow"
     spread = float(np.std(y))
+    exact = float(np.mean(np.abs(residual) <= ROUNDING * spread))
+    if exact >= 0.5:
+        return f"{exact:.0%} of its residuals are zero, which rows that it has not seen hardly allow"
     size = float(np.sqrt(np.mean(residual**2)))
     if spread > 0.0 and size < IMPOSSIBLE * spread:
         return f"its residuals are {size / spread:.0e} of the spread of y, which rows that it has not seen hardly allow"

@@ -26,7 +26,7 @@ from scipy.spatial import cKDTree
 
 from rio_uq._base.array import Array, Mask
 from rio_uq.gp.copies import measurement_of
-from rio_uq.models.leaves import TREES, leaves_of_trees, remembered_share, share_drawn
+from rio_uq.models.leaves import TREES, leaves_of_trees, remembered_share, share_drawn, spread_out
 from rio_uq.models.overlap import Share, seen_share
 
 FEW = 1e-3
@@ -209,7 +209,8 @@ def _of_bootstrap(model: Any, X: Array, y: Array) -> TrainingEvidence:
         return NO_EVIDENCE
     n = len(y)
     copy_of = measurement_of(X, y.reshape(n, -1))
-    for tree, sample in islice(zip(trees, samples, strict=True), 5):
+    for number in spread_out(len(trees), 5):
+        tree, sample = trees[number], samples[number]
         if len(sample) and sample.max() >= n:
             return TrainingEvidence(is_other=True)
         root = tree.tree_.value[0].reshape(-1)
@@ -260,13 +261,14 @@ def _of_normal_equations(model: Any, X: Array, y: Array) -> TrainingEvidence:
 
     Residuals that vanish, as those of fewer rows than coefficients do, solve nothing: all that is left is rounding.
     """
-    residual, centred = y - model.predict(X), X - X.mean(axis=0)
-    if np.abs(residual).max() < ROUNDING * float(np.std(y)):
+    residual = y - model.predict(X)
+    if np.abs(residual).max() < ROUNDING * float(np.std(y)) or getattr(model, "positive", False):
         return NO_EVIDENCE
+    centred = X - X.mean(axis=0) if model.fit_intercept else X
     gradient = centred.T @ residual - getattr(model, "alpha", 0.0) * np.transpose(model.coef_)
     norms = np.sqrt((centred**2).sum(axis=0))[:, None] * np.sqrt((residual**2).sum(axis=0)) + np.finfo(float).tiny
-    is_solved = np.abs(np.reshape(gradient, norms.shape) / norms).max() < ROUNDING
-    is_centred = np.abs(residual.mean(axis=0)).max() < ROUNDING * float(np.std(y))
+    is_solved = bool((np.abs(np.reshape(gradient, norms.shape)) < ROUNDING * norms).all())
+    is_centred = not model.fit_intercept or np.abs(residual.mean(axis=0)).max() < ROUNDING * float(np.std(y))
     if is_solved and is_centred:
         return TrainingEvidence("seen", "it solves the least-squares problem of these rows")
     return TrainingEvidence(is_other=True)

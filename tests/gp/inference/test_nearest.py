@@ -210,6 +210,16 @@ def test_a_row_among_many_copies_leaves_itself_out(monkeypatch):
     assert not (found == np.arange(40)[:, None]).any()
 
 
+def test_a_tree_hardly_passes_over_a_nearer_row(rng):
+    rows, wanted, k = rng.normal(size=(5000, 4)), rng.normal(size=(50, 4)), 20
+    search = Neighbours.of(io_kernel(3, 1), np.zeros(4), rows)
+    apart = ((search.scaled[None] - wanted[:, None, search.columns] * search.scale) ** 2).sum(axis=2)
+    taken = np.sqrt(np.take_along_axis(apart, search.nearest(wanted, k), axis=1))
+    nearest_ones = np.sqrt(np.sort(apart, axis=1)[:, :k])
+    assert (np.sort(taken, axis=1) <= (1.0 + neighbours.FARTHER) * nearest_ones).all()
+    assert taken.mean() < 1.01 * nearest_ones.mean()
+
+
 def test_copies_without_noise_can_be_predicted_from(few):
     """What would be singular has a little jitter."""
     kernel, theta, _, data = make("stationary")

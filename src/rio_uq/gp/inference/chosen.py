@@ -46,7 +46,7 @@ class ChosenObjective(NearestObjective):
         if sparse_step.loss > step.loss + WORTH * len(self.left_out) * self.data.n_outputs:
             return replace(optimum, x=np.clip(step.x, *bounds.T), is_estimate=True)
         self._sparse, self.n_points = with_points, with_points.n_points
-        return with_points.maximize(np.clip(sparse_step.x, *bounds.T), bounds, prior, search)
+        return with_points.maximize(np.clip(sparse_step.x, *bounds.T), bounds, prior, replace(search, curvature=None))
 
     def _sparse_step(self, x: Array) -> tuple[Objective, Step]:
         """The sparse GP with points for these hyperparameters, and how likely it makes left-out rows."""

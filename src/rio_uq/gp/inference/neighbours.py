@@ -6,9 +6,10 @@ other as
     s² = Σ_d a_d (c_d − c'_d)²        a_d = Σ_t v_t / l_td²
 
 over the columns d of the terms t. Columns that hardly count are left out of the search, where few columns make it fast:
-a tree of the rows then finds the nearest ones in little more than logarithmic time. Where columns are many, all
-distances are made by one matrix product for a block of rows. Its rounding depends on the block, so it only chooses
-candidates, whose distances are computed once more, each for itself: what is nearest does not depend on the block.
+a tree of the rows then finds the nearest ones in little more than logarithmic time. It may pass over a row if another
+one is at most half as far again, so that fewer branches are searched. Where columns are many, all distances are made by
+one matrix product for a block of rows. Its rounding depends on the block, so it only chooses candidates, whose
+distances are computed once more, each for itself: what is nearest does not depend on the block.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ Indices = NDArray[np.intp]
 
 TREE_COLUMNS = 10
 """Up to this many columns rows are searched by a tree."""
+
+FARTHER = 0.5
+"""Share by which a neighbour may be farther than the nearest row that a tree has passed over."""
 
 IRRELEVANT = 1e-3
 """Columns that have no more than this share of Σ a_d together are left out of the search."""
@@ -103,7 +107,7 @@ class Neighbours:
         if k == len(self.scaled):
             return np.tile(np.arange(k), (len(rows), 1))
         if len(self.columns) <= TREE_COLUMNS or not len(rows):
-            _, numbers = self._tree.query(wanted, np.arange(1, k + 1))
+            _, numbers = self._tree.query(wanted, np.arange(1, k + 1), eps=FARTHER)
             return np.asarray(numbers, dtype=np.intp)
         starts = range(0, len(wanted), self.block_rows)
         return np.vstack([self._by_product(wanted[start : start + self.block_rows], k) for start in starts])

@@ -29,7 +29,11 @@ MEAN_LOG_CHI2, VARIANCE_LOG_CHI2 = float(digamma(0.5) + np.log(2.0)), float(poly
 FIELD_POINTS = 100
 """Inducing points of the GP on log noise: it is smooth, and its data say little row by row."""
 
+FEW_ROWS = 200
+"""Up to this many rows they are all points, and the exact GP, which needs no search for points, is faster."""
+
 FIELD_ITERATIONS, FIELD_TOLERANCE = 50, 1e-5
+
 LOG_VARIANCE_RANGE = (0.25, 4.0)
 """The variance of the logarithms is learnt, in this range of multiples of what it is for normal noise: outliers make it
 larger, and should not be taken for a dependence on the row."""
@@ -140,7 +144,12 @@ def _fit_field(
     bounds[-1] = log_variance + np.log(LOG_VARIANCE_RANGE)
     start = rio_start(kernel, 1, scales)
     start[-1] = log_variance
-    settings = Settings("sparse", n_inducing=FIELD_POINTS, max_iter=FIELD_ITERATIONS, tolerance=FIELD_TOLERANCE)
+    settings = Settings(
+        "exact" if len(data) <= FEW_ROWS else "sparse",
+        n_inducing=FIELD_POINTS,
+        max_iter=FIELD_ITERATIONS,
+        tolerance=FIELD_TOLERANCE,
+    )
     trained = train(kernel, problem, [start], bounds, settings, rng, weak_prior(kernel, 1, scales))
     variance = float(np.clip(scales.target, *np.exp(bounds[-1])))
     log_bayes_factor = trained.bound - _log_likelihood_of_zero(problem, variance)
