@@ -11,7 +11,7 @@ import pandas as pd
 
 from benchmarks.defaults.measures import CASES, COVERAGES, LEVELS, PEERS
 from benchmarks.defaults.models import ALL
-from benchmarks.defaults.run import applies, store_of
+from benchmarks.defaults.run import applies, has_run, store_of
 from benchmarks.defaults.statistics import FIT, deviations, duels, harmed, of_rio, since, with_ratio
 from benchmarks.defaults.tables import TABLES
 from benchmarks.defaults.targets import MATTERS, SIGNIFICANCE, decisions, targets
@@ -163,7 +163,7 @@ def counts(rows: pd.DataFrame) -> str:
         for dataset in rows["dataset"].unique()
         for table in (*CASES, *PEERS)
         for model in rows["method"].unique()
-        if applies(table, model) and (table, dataset, run, model) not in stored
+        if applies(table, model) and has_run(table, run) and (table, dataset, run, model) not in stored
     ]
     text = (
         f"{len(rio)} fits of RIO: {rio['dataset'].nunique()} data sets, {rio['method'].nunique()} models, {n_runs} "

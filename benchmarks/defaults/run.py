@@ -1,8 +1,9 @@
 """Fit RIO as it comes to models as they come, and MAPIE to the same models; goes on where it was interrupted.
 
-Of each split, a third of the rows (540 at most) is given to RIO. The model was trained on the same rows ("seen"), on
-as many others ("new"), or on half of each ("half"); what is left are test rows, 2,000 at most. MAPIE is given the rows
-and the unfitted model of the first case.
+Of each split, a third of the rows (540 at most, of further splits 343) is given to RIO. The model was trained on the
+same rows ("seen"), on as many others ("new"), or on half of each ("half"); what is left are test rows, 2,000 at most.
+The first split has all three cases, each further one has one of them, by turns. MAPIE is given the rows and the
+unfitted model of the first case.
 """
 
 from __future__ import annotations
@@ -29,14 +30,18 @@ from lab.store import Store
 from lab.tasks import Task, open_tasks, run_tasks
 from rio_uq import RIORegressor, metrics
 
-MOST_ROWS, MOST_TEST_ROWS = 540, 2000
-"""A third of a set of 1,600 rows, as the larger ones of the small sets have: of more, twenty splits would take days."""
+MOST_ROWS, MOST_ROWS_FURTHER, MOST_TEST_ROWS = 540, 343, 2000
+"""A third of a set of 1,600 rows, as the larger ones of the small sets have, and in further splits of one of 1,030: of
+more, twenty splits would take days."""
+
+RUNS_OF_PEERS = (0, 3)
+"""Splits on which MAPIE is run, with the case that it stands beside."""
 
 
 def rows_of(n: int, case: str, run: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Numbers of the rows that the model is trained on, that RIO is given, and of test rows."""
     order = np.random.default_rng(run).permutation(n)
-    k = min(n // 3, MOST_ROWS)
+    k = min(n // 3, MOST_ROWS if run == 0 else MOST_ROWS_FURTHER)
     given, others, test = order[:k], order[k : 2 * k], order[2 * k :][:MOST_TEST_ROWS]
     half = np.concatenate([given[: k // 2], others[: k // 2]])
     return {"seen": given, "new": others, "half": half}[case], given, test
@@ -81,6 +86,11 @@ def applies(table: str, model: str) -> bool:
     return table == "new" if model == FUNCTION else peers.applies(table, model)
 
 
+def has_run(table: str, run: int) -> bool:
+    """Whether a case, or MAPIE, is measured on a split."""
+    return run in RUNS_OF_PEERS if table in PEERS else run == 0 or table == CASES[run % len(CASES)]
+
+
 def store_of(path: Path) -> Store:
     return Store(path, Row)
 
@@ -91,6 +101,7 @@ def missing_tasks(datasets: list[str], models: list[str], tables: list[str], n_r
         task
         for table in tables
         for task in open_tasks(table, datasets, n_runs, [m for m in models if applies(table, m)], store_of(path))
+        if has_run(table, task.run)
     ]
     return sorted(tasks, key=lambda task: (task.run, datasets.index(task.dataset)))
 

@@ -272,6 +272,7 @@ class _Trainer:
             prior=training.prior,
             noise=options.noise,
             guard=guard,
+            average=training.average,
             keeps_constant=keeps_constant,
             are_counts=options.weights == "counts",
             walk_options=_walk_options(options),

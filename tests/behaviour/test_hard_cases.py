@@ -165,7 +165,8 @@ def test_fortran_order_and_strides(friedman):
 
 def test_far_from_the_data_the_std_is_that_of_the_prior(friedman):
     X, y = friedman
-    rio = fit(X, y, np.zeros(120), kernel="input", distribution="normal", scale="identity")
+    training = {"average": False}
+    rio = fit(X, y, np.zeros(120), kernel="input", distribution="normal", scale="identity", training=training)
     _, near = rio.predict(X, y_pred=np.zeros(120), return_std=True)
     _, far = rio.predict(X + 100, y_pred=np.zeros(120), return_std=True)
     prior = np.sqrt(rio.hyperparameters_["input:matern52"]["variance"] + rio.noise_variance_)

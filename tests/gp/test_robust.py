@@ -21,7 +21,7 @@ def world(n=100, seed=0, outliers=0.08, n_outputs=1):
 
 
 def fit(X, y, y_pred, **options):
-    training = {"starts": "rio"}
+    training = {"starts": "rio", "average": False}
     rio = RIORegressor(None, scale="identity", training=training, random_state=0, tol=1e-3, **options)
     return rio.fit(X, y, y_pred=y_pred, held_out=True)
 

@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
+from rio_uq.gp.averaged import MOST_ROWS, average_around
 from rio_uq.gp.curvature import curvature_of_few
 from rio_uq.gp.folds import FoldPredictions, FoldSearch, predict_folds, random_folds
 from rio_uq.gp.groups import predict_groups
 from rio_uq.gp.guard import FEWEST_ROWS, Guarded, guarded_errors
 from rio_uq.gp.inference import inference_for
+from rio_uq.gp.inference.exact import ExactObjective
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.noise.constant import with_noise_of
 from rio_uq.gp.noise.student import FURTHER_ITERATIONS, train_student
@@ -74,6 +76,7 @@ class Plan:
     walk_options: dict[str, Any]
     rng: np.random.Generator
     guard: bool
+    average: bool
     keeps_constant: bool
     counts: Array
     own_folds: NDArray[np.intp] | None
@@ -81,6 +84,12 @@ class Plan:
     @property
     def guards(self) -> bool:
         return self.guard and len(self.rows) >= FEWEST_ROWS
+
+    @property
+    def averages(self) -> bool:
+        """Whether predictions are averaged over hyperparameters."""
+        is_exact = inference_for(self.settings, len(self.rows)).trains_folds
+        return self.average and self.guards and self.prior == "weak" and is_exact and len(self.rows) <= MOST_ROWS
 
 
 class Attempt(NamedTuple):
@@ -199,6 +208,9 @@ def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision
         trained, data, degrees = train_student(trained, data, retrain)
     elif trains_folds and plan.guards:
         curvature = curvature_of_few(kernel, data, trained.optimum, bounds, prior)
+    if plan.averages and curvature is not None:
+        average = average_around(ExactObjective(kernel, data), trained.posterior, curvature, bounds, prior)
+        trained = replace(trained, posterior=average)
     left_out = trained.posterior.leave_one_out(data)
     return _TrainedGP(targets, data, trained, bounds, prior, left_out, degrees, curvature, fold_optima)
 
@@ -265,6 +277,7 @@ def _fold_predictions(plan: Plan, gp: _TrainedGP) -> tuple[FoldPredictions | Non
         plan.settings.max_iter,
         gp.curvature,
         gp.fold_optima,
+        plan.averages,
     )
     fold = random_folds(len(rows)) if plan.own_folds is None else plan.own_folds
     others = _other_predictions(problem)

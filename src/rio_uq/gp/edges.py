@@ -94,16 +94,18 @@ def open_slope(y_pred: Array, residual: Array, weight: Array, correction: Array)
 def slope_of(posterior: Posterior, n_predictions: int) -> Array:
     """s of the linear terms of the output kernel, (p, q)."""
     slope = np.zeros((n_predictions, posterior.n_outputs))
-    for term, theta in _linear_terms(posterior):
-        slope += (posterior.points[:, term.start : term.stop] * np.exp(theta)).T @ posterior.weights
+    for share, member in posterior.members:
+        for term, theta in _linear_terms(member):
+            slope += share * (member.points[:, term.start : term.stop] * np.exp(theta)).T @ member.weights
     return slope
 
 
 def slope_variance_of(posterior: Posterior, n_predictions: int) -> Array:
     """v of the same terms, (p,)."""
     variance = np.zeros(n_predictions)
-    for _, theta in _linear_terms(posterior):
-        variance += np.exp(theta)
+    for share, member in posterior.members:
+        for _, theta in _linear_terms(member):
+            variance += share * np.exp(theta)
     return variance
 
 

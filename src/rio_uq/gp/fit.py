@@ -64,6 +64,7 @@ def fit_residual_gp(
     walk_options: dict[str, Any],
     rng: np.random.Generator,
     guard: bool = False,
+    average: bool = False,
     keeps_constant: bool = False,
     are_counts: bool = False,
 ) -> TrainedGP:
@@ -85,6 +86,8 @@ def fit_residual_gp(
         How to walk over rows, see `rio_uq.gp.observations.Observations`.
     guard : bool
         Whether corrections are shrunk to what left-out rows support, see `rio_uq.gp.guard`.
+    average : bool
+        Whether few rows are averaged over hyperparameters, see `rio_uq.gp.averaged`.
     keeps_constant : bool
         Whether the constant part of corrections is not shrunk: on another scale than their own, predictions that are
         right in the mean of outcomes are off by a constant.
@@ -127,6 +130,7 @@ def fit_residual_gp(
         walk_options=walk_options,
         rng=rng,
         guard=guard,
+        average=average,
         keeps_constant=keeps_constant,
         counts=counts,
         own_folds=own_folds,

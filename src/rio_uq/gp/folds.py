@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
 from rio_uq.gp import posterior as gp_posterior
+from rio_uq.gp.averaged import average_around
 from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
 from rio_uq.gp.backend.threads import single_blas_thread
 from rio_uq.gp.few_rows import few_rows
@@ -79,6 +80,8 @@ class FoldSearch(NamedTuple):
         Of the objective of all rows near its optimum.
     optima : dict or None
         Hyperparameters that are good without each fold, if there are any: with them there is no need to begin anew.
+    averages : bool
+        Whether predictions are averaged over hyperparameters, as far as the curvature says that these are open.
     """
 
     start: Array
@@ -88,6 +91,7 @@ class FoldSearch(NamedTuple):
     max_iter: int
     curvature: Array | None = None
     optima: Mapping[int, Array] | None = None
+    averages: bool = False
 
 
 def random_folds(n_rows: int) -> NDArray[np.intp]:
@@ -128,6 +132,8 @@ def predict_folds(
             objective = ExactObjective(kernel, replace(rows, targets=rows.targets - offset))
             optima[int(number)] = _likeliest(objective, how, int(number))
             posterior = objective.posterior(optima[int(number)])
+            if how.averages and how.curvature is not None:
+                posterior = average_around(objective, posterior, how.curvature, how.bounds, how.prior)
             expected, latent[outside] = gp_posterior.predict(posterior, data.rows[outside])
             mean[outside] = offset + expected
             for other, rows_there in zip(others, elsewhere, strict=True):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,13 @@ if TYPE_CHECKING:
     from rio_uq.gp.inference.collapsed import Sums
     from rio_uq.gp.inference.contract import Statistics
     from rio_uq.gp.observations import Observations
+
+
+class Member(NamedTuple):
+    """A posterior, and its share of an average."""
+
+    share: float
+    posterior: Posterior
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,11 @@ class Posterior:
 
     predicts_from_points: ClassVar[bool] = True
     """Whether points, weights and variance factors are all that predictions need."""
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """The posteriors that it is the average of: itself, unless hyperparameters are averaged over."""
+        return (Member(1.0, self),)
 
     @cached_property
     def at(self) -> KernelAt:

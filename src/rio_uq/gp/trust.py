@@ -24,7 +24,7 @@ def output_slope(posterior: Posterior, y_pred: Array) -> tuple[Array, Array]:
 
     The least-squares slope over given predictions is a linear functional a·f of the output part f, so with C rows that
     have these predictions its posterior mean is aᵀ k(C, Z) W, and its prior variance aᵀ k(C, C) a is reduced as any
-    other.
+    other. Slopes of the members of an average are averaged as their predictions are.
     """
     q = posterior.n_outputs
     terms = posterior.kernel.part("output")
@@ -34,11 +34,18 @@ def output_slope(posterior: Posterior, y_pred: Array) -> tuple[Array, Array]:
     n_inputs = posterior.points.shape[1] - q
     chosen = np.hstack([np.zeros((len(y_pred), n_inputs)), y_pred])  # the output part does not look at inputs
     functional = np.linalg.pinv(np.where(is_constant, 0.0, y_pred - y_pred.mean(axis=0))).T  # (rows, q)
-    part = posterior.of_terms(terms)
+    shares = np.array([[member.share] for member in posterior.members])
+    each = [_slope(member.posterior.of_terms(terms), chosen, functional) for member in posterior.members]
+    slopes, variances = (np.stack(values) for values in zip(*each, strict=True))
+    slope = (shares * slopes).sum(axis=0)
+    std = np.sqrt((shares * (variances + (slopes - slope) ** 2)).sum(axis=0))
+    return np.where(is_constant, np.nan, slope), np.where(is_constant, np.nan, std)
+
+
+def _slope(part: Posterior, chosen: Array, functional: Array) -> tuple[Array, Array]:
+    """Mean and variance of the functionals (k, q) of each output at the rows C, (q,) each."""
     cross = part.kernel.matrix(part.theta, part.points, chosen) @ functional
     prior = functional.T @ part.kernel.matrix(part.theta, chosen, chosen) @ functional
-    variance = gp_posterior.condition(part, prior, cross)
-    outputs = np.arange(q)
-    slope = (cross.T @ part.weights)[outputs, outputs]
-    std = np.sqrt(np.maximum(variance[outputs, outputs, outputs], 0.0))
-    return np.where(is_constant, np.nan, slope), np.where(is_constant, np.nan, std)
+    outputs = np.arange(part.n_outputs)
+    variance = gp_posterior.condition(part, prior, cross)[outputs, outputs, outputs]
+    return (cross.T @ part.weights)[outputs, outputs], np.maximum(variance, 0.0)

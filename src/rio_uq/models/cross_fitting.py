@@ -48,9 +48,7 @@ class FoldAverage:
 
 def can_be_refitted(model: Any) -> bool:
     """Whether the model is an estimator that can be cloned and fitted to other rows, all of it."""
-    return (
-        base_model.is_estimator(model) and not isinstance(model, FrozenEstimator) and not has_frozen_parts(model)
-    )
+    return base_model.is_estimator(model) and not isinstance(model, FrozenEstimator) and not has_frozen_parts(model)
 
 
 def has_frozen_parts(model: Any) -> bool:

@@ -41,13 +41,9 @@ def predict(
     rows = predictions = _scaled(graph, y_pred, gp.outputs)
     if features is not None:
         rows = graph.apply("Concat", _scaled(graph, features, gp.inputs), rows, axis=1)
-    cross = _cross(graph, rows, gp.posterior)
-    if all(term.part == "input" for term in gp.posterior.kernel.terms):
-        # The kernel does not look at predictions, and NaN among them has to be seen all the same.
-        cross = graph.apply("Add", cross, graph.apply("Mul", graph.row_sums(rows), 0.0))
     unit = gp.correction * gp.targets.scale
-    mean = graph.apply("Add", graph.apply("MatMul", cross, gp.posterior.weights * unit), gp.constant)
-    latent = _latent_variance(graph, rows, cross, gp.posterior)
+    mean, latent = _moments(graph, rows, gp.posterior, unit)
+    mean = graph.apply("Add", mean, gp.constant)
     if gp.edges is not None and has_slope(gp.posterior):
         within = graph.apply("Min", graph.apply("Max", predictions, gp.edges.lowest[None]), gp.edges.highest[None])
         beyond = graph.apply("Sub", predictions, within)
@@ -90,14 +86,32 @@ def _scaled(graph: Graph, values: str, scaling: Scaling) -> str:
     return graph.apply("Add", cut, graph.apply("Mul", moved, 0.0))
 
 
+def _moments(graph: Graph, rows: str, posterior: Posterior, unit: Any) -> tuple[str, str]:
+    """Means, times ``unit`` (q,), and latent variances, (n, q) each: see `rio_uq.gp.averaged`."""
+    crosses = [_cross(graph, rows, one) for _, one in posterior.members]
+    if all(term.part == "input" for term in posterior.kernel.terms):
+        # The kernel does not look at predictions, and NaN among them has to be seen all the same.
+        hidden = graph.apply("Mul", graph.row_sums(rows), 0.0)
+        crosses = [graph.apply("Add", cross, hidden) for cross in crosses]
+    members = list(zip(crosses, posterior.members, strict=True))
+    latents = [_latent_variance(graph, rows, cross, one) for cross, (_, one) in members]
+    mean = graph.total(graph.apply("MatMul", cross, share * one.weights * unit) for cross, (share, one) in members)
+    if len(members) == 1:
+        return mean, latents[0]
+    scaled = graph.total(graph.apply("MatMul", cross, share * one.weights) for cross, (share, one) in members)
+    parts = []
+    for latent, (cross, (share, one)) in zip(latents, members, strict=True):
+        away = graph.apply("Sub", graph.apply("MatMul", cross, one.weights), scaled)
+        parts.append(graph.apply("Mul", graph.apply("Add", latent, graph.apply("Mul", away, away)), share))
+    return mean, graph.total(parts)
+
+
 def _cross(graph: Graph, rows: str, posterior: Posterior) -> str:
     """k(c, Z), shape (n, m)."""
     parts = zip(posterior.kernel.terms, posterior.kernel.split(posterior.theta), strict=True)
-    values = [_term(graph, _columns(graph, rows, term), term, theta, posterior.points) for term, theta in parts]
-    total = values[0]
-    for value in values[1:]:
-        total = graph.apply("Add", total, value)
-    return total
+    return graph.total(
+        _term(graph, _columns(graph, rows, term), term, theta, posterior.points) for term, theta in parts
+    )
 
 
 def _columns(graph: Graph, rows: str, term: Term) -> str:
@@ -173,10 +187,7 @@ def _diagonal(graph: Graph, rows: str, posterior: Posterior) -> str:
         x = _columns(graph, rows, term)
         variances = np.broadcast_to(np.exp(theta), term.stop - term.start)[:, None]
         linear.append(graph.apply("MatMul", graph.apply("Mul", x, x), variances))
-    total = graph.constant(constant)
-    for value in linear:
-        total = graph.apply("Add", total, value)
-    return total
+    return graph.total([graph.constant(constant), *linear])
 
 
 def _noise(graph: Graph, rows: str, y_pred: str, gp: ResidualGP) -> str:

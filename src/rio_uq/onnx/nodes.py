@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,10 @@ class Graph:
 
     def cast(self, value: str, kind: Any, output: str | None = None) -> str:
         return self.apply("Cast", value, to=kind, output=output)
+
+    def total(self, values: Iterable[str]) -> str:
+        first, *others = values
+        return self.apply("Sum", first, *others) if others else first
 
     def row_sums(self, value: str) -> str:
         return self.apply("ReduceSum", value, self.constant([1], np.int64), keepdims=1)

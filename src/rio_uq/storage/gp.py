@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
+from rio_uq.gp.averaged import average_of
 from rio_uq.gp.copies import WeightUnit
 from rio_uq.gp.edges import Edges
 from rio_uq.gp.inference import nearest
@@ -49,6 +50,8 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
     for name in ("inputs", "outputs", "targets"):
         scaling: Scaling = getattr(gp, name)
         put(f"gp/{name}", np.stack([scaling.offset, scaling.scale]))
+    if len(gp.posterior.members) > 1:
+        _write_members(gp.posterior, put)
     put("gp/slope_at", gp.slope_at)
     put("gp/correction", np.stack([gp.correction, gp.constant]))
     if not gp.growth.is_none:
@@ -219,6 +222,29 @@ def _read_varying(fields: Fields, arrays: Arrays, n_columns: int, prefix: str = 
     return field
 
 
+def _write_members(posterior: Posterior, put: Put) -> None:
+    """Of an average: shares and hyperparameters; the rest follows from these and the rows."""
+    shares, posteriors = zip(*posterior.members, strict=True)
+    put("gp/members/share", np.array(shares))
+    put("gp/members/theta", np.stack([one.theta for one in posteriors]))
+    put("gp/members/noise_variance", np.stack([one.likelihood_noise for one in posteriors]))
+
+
+def _read_members(optimum: Posterior, statistics: ExactStatistics, arrays: Arrays) -> Posterior:
+    shares = arrays.positive("gp/members/share", None)
+    theta = arrays.floats("gp/members/theta", len(shares), optimum.kernel.n_parameters)
+    noise_variance = arrays.positive("gp/members/noise_variance", len(shares), optimum.n_outputs)
+    _check_logarithms("gp/members/theta", theta, arrays)
+    try:
+        posteriors = [
+            statistics._replace(noise_variance=noise).posterior(optimum.kernel, x, optimum.points)
+            for x, noise in zip(theta, noise_variance, strict=True)
+        ]
+    except np.linalg.LinAlgError:
+        arrays.fail("gp/members/theta", "does not belong to the rows")
+    return average_of(optimum, shares, posteriors)
+
+
 def _write_posterior(prefix: str, posterior: Posterior, put: Put) -> dict[str, Any]:
     """A lower triangular R, as that of the exact GP, is stored without its zeros, line by line."""
     terms = [asdict(term) for term in posterior.kernel.terms]
@@ -246,7 +272,11 @@ def _read_gp_posterior(fields: Fields, arrays: Arrays, n_columns: int, n_outputs
     posterior = _read_posterior("gp/posterior", of_posterior, arrays, n_columns, n_outputs)
     if statistics is None:
         return posterior
-    return replace(posterior, statistics=_read_statistics(statistics, arrays, *posterior.weights.shape))
+    of_rows = _read_statistics(statistics, arrays, *posterior.weights.shape)
+    posterior = replace(posterior, statistics=of_rows)
+    if isinstance(of_rows, ExactStatistics) and member("gp/members/share") in arrays.left:
+        return _read_members(posterior, of_rows, arrays)
+    return posterior
 
 
 def _read_hyperparameters(
@@ -258,12 +288,16 @@ def _read_hyperparameters(
         fields.fail("has to name at least one term", "terms")
     kernel = Kernel(tuple(terms))
     theta = arrays.floats(f"{prefix}/theta", kernel.n_parameters)
-    if np.abs(theta).max() > LARGEST_LOG:
-        arrays.fail(f"{prefix}/theta", f"logarithms have to be between ±{LARGEST_LOG:g}")
+    _check_logarithms(f"{prefix}/theta", theta, arrays)
     noise_variance = arrays.floats(f"{prefix}/noise_variance", n_outputs)
     if not (noise_variance >= 0.0).all():
         arrays.fail(f"{prefix}/noise_variance", "variances have to be zero or more")
     return kernel, theta, noise_variance
+
+
+def _check_logarithms(name: str, theta: Array, arrays: Arrays) -> None:
+    if np.abs(theta).max() > LARGEST_LOG:
+        arrays.fail(name, f"logarithms have to be between ±{LARGEST_LOG:g}")
 
 
 def _read_nearest(

@@ -13,7 +13,7 @@ from rio_uq.storage.features import NotPlainError, as_plain
 from rio_uq.storage.fields import Arrays, Fields, member
 from rio_uq.storage.gp import Put
 
-ADDED_LATER = {"sample_rows", "time_budget", "guard", "n_neighbors"}
+ADDED_LATER = {"sample_rows", "time_budget", "guard", "n_neighbors", "average"}
 """Options of training that files of format 1 need not have: they have their defaults then."""
 
 NEW_IN_FORMAT_2: dict[str, Any] = {"distribution": "normal", "scale": "identity", "bounds": None, "weights": "counts"}

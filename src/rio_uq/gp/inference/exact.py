@@ -108,12 +108,7 @@ def posterior(kernel: Kernel, theta: Array, log_noise: Array, data: Observations
 
 def posterior_of(kernel: Kernel, theta: Array, noise_variance: Array, data: Observations) -> Posterior:
     """The same from noise variances."""
-    matrix, inverse_weight = RowsMatrix(kernel, data.rows).fill(theta), _inverse_weight(data)
-    factors = [_factor(matrix, noise * inverse_weight) for noise in noise_variance]
-    weights = np.stack([_solve(factor, r) for factor, r in zip(factors, data.targets.T, strict=True)], axis=1)
-    variance_factors = tuple(triangular_inverse(factor) for factor in factors)
-    points, statistics = np.array(data.rows, dtype=float), ExactStatistics.of(noise_variance, data)
-    return Posterior(kernel, theta, noise_variance, points, weights, variance_factors, statistics)
+    return ExactStatistics.of(noise_variance, data).posterior(kernel, theta, np.array(data.rows, dtype=float))
 
 
 class ExactStatistics(NamedTuple):
@@ -145,6 +140,14 @@ class ExactStatistics(NamedTuple):
         targets = np.array(data.targets, dtype=float)
         weight = np.ones(len(data)) if data.effective_weight is None else np.array(data.effective_weight, dtype=float)
         return cls(noise_variance, targets, weight, data.total_weight, data.log_precision)
+
+    def posterior(self, kernel: Kernel, theta: Array, points: Array) -> Posterior:
+        """Of these rows, with the points (n, D) as their places."""
+        matrix, inverse_weight = RowsMatrix(kernel, points).fill(theta), 1.0 / self.effective_weight
+        factors = [_factor(matrix, noise * inverse_weight) for noise in self.noise_variance]
+        weights = np.stack([_solve(factor, r) for factor, r in zip(factors, self.targets.T, strict=True)], axis=1)
+        variance_factors = tuple(triangular_inverse(factor) for factor in factors)
+        return Posterior(kernel, theta, self.noise_variance, points, weights, variance_factors, self)
 
     @property
     def sums(self) -> Sums:
