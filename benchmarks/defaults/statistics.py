@@ -108,12 +108,13 @@ def duels(rows: pd.DataFrame, peer: str) -> pd.DataFrame:
 def memorised(rows: pd.DataFrame) -> pd.DataFrame:
     """RIO's fits with ``memorised``: how much larger residuals of unseen rows are than those of rows that were seen.
 
-    Of the model on the rows of "seen", root mean squared, in the same run. Unseen are test rows, and the rows of CV+
-    out of fold, whichever are smaller: clones can be worse for their fewer rows, and test rows by chance, though
-    nothing is memorised. Fits of models without CV+ are left out.
+    Of the model on the rows of "seen", root mean squared, as a geometric mean over the runs that have CV+. Unseen are
+    test rows, and the rows of CV+ out of fold, whichever are smaller: clones can be worse for their fewer rows, and
+    test rows by chance, though nothing is memorised. Fits of models without CV+ are left out.
     """
     key = ["dataset", "run", "method"]
     seen, folds = (rows[rows["table"] == table].set_index(key) for table in ("seen", "CV+"))
     unseen = np.minimum(folds["training_rmse"], seen["model_rmse"].reindex(folds.index))
-    ratio = (unseen / np.maximum(seen["training_rmse"].reindex(folds.index), 1e-12 * unseen)).rename("memorised")
-    return of_rio(rows).merge(ratio.dropna().reset_index(), on=key)
+    ratio = unseen / np.maximum(seen["training_rmse"].reindex(folds.index), 1e-12 * unseen)
+    of_pairs = np.exp(np.log(ratio.dropna()).groupby(PAIR).mean()).rename("memorised")
+    return of_rio(rows).merge(of_pairs.reset_index(), on=PAIR)

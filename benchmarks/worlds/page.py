@@ -22,7 +22,8 @@ Rows = dict[tuple[str, str, str], list[Row]]
 """By world, part and method."""
 
 COLUMNS = """`ratio` is the error of predictions divided by that of the model, root mean squared against noisy outcomes
-(mean absolute where noise has no variance), and `truth` that of the true mean. A ratio or coverage that misses its
+(mean absolute where noise has no variance), and `truth` that of the true mean. Where that is above one, the model beats
+the truth on these test rows by chance, and the ratio is judged in units of it. A ratio or coverage that misses its
 target is bold. CRPS is in units of y; coverage is that of 95 % intervals, in per cent. A dash stands where a method
 has no answer: MAPIE needs 20 rows or more for these intervals, and the plain GP was fitted to 500 rows at most.
 Both are measured in the first five repetitions of a world at most. `warned` is the share of fits of RIO that warned.

@@ -44,7 +44,7 @@ class Verdict:
         Output or group, "" if there is one only.
     n_fits : int
     ratio, ratio_error, worst_ratio : float
-        Mean, its standard error, and largest of RIO's error divided by the model's.
+        Mean, its standard error, and largest of RIO's error divided by the model's, see `ratio_of`.
     coverage, coverage_error : float
         Of 95 % intervals, in per cent.
     """
@@ -102,8 +102,10 @@ def verdicts(rows: Iterable[Row]) -> list[Verdict]:
 
 
 def ratio_of(row: Row) -> float:
-    """Infinite where predictions were not finite."""
-    return np.inf if row["ratio"] is None else float(row["ratio"])
+    """In units of that of the truth where the model beats the truth on the test rows, which is their chance; infinite
+    where predictions were not finite.
+    """
+    return np.inf if row["ratio"] is None else float(row["ratio"]) / max(1.0, float(row["floor"]))
 
 
 def _verdict(world: World, part: str, rows: list[Row]) -> Verdict:

@@ -28,7 +28,7 @@ TRAIN = "rio_uq.gp.attempts.train"
 def one_problem() -> Iterator[None]:
     """The GP on residuals alone: a plain GP and a Student likelihood, which may be tried later, are other problems."""
     with (
-        patch("rio_uq.fitting._Trainer.may_do_without_model", lambda trainer, problem: False),
+        patch("rio_uq.trainer.Trainer.may_do_without_model", lambda trainer, problem: False),
         patch("rio_uq.gp.fit.may_have_tails", lambda problem: False),
     ):
         yield

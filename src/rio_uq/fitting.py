@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,31 +24,23 @@ from rio_uq._base.warnings import SeenRowsWarning, warn_user
 from rio_uq.answers import LeaveOneOut
 from rio_uq.features.extractors import Extractor, extractor
 from rio_uq.fitted import Fitted
-from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.gp.copies import are_counts_of_copies, unit_of_all_rows
-from rio_uq.gp.fit import KernelChoice, TrainedGP, fit_residual_gp
-from rio_uq.gp.inference import INFERENCES, inference_for
+from rio_uq.gp.inference import INFERENCES
 from rio_uq.gp.inference.collapsed import Sums
-from rio_uq.gp.inference.contract import Inference
 from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.problem import Problem
-from rio_uq.gp.residual import ResidualGP
-from rio_uq.gp.settings import Settings
-from rio_uq.gp.without_model import ModelChoice, choose_model
 from rio_uq.models import base as base_model
 from rio_uq.models.cross_fitting import FEWEST_ROWS
 from rio_uq.models.fit_rows import FitRows, without_copies_of_seen_rows
 from rio_uq.models.residuals import choose_residuals
 from rio_uq.models.row_order import Blocks, blocks_if_dependent, labels_of_groups
-from rio_uq.options import OptionError, Options, training_settings
+from rio_uq.options import OptionError, Options
 from rio_uq.outcome_scaling import choose_scale, on_scale, shape_on_scale
 from rio_uq.rows.contract import ROW_ERRORS, Part, Source
 from rio_uq.rows.examples import example_rows
 from rio_uq.rows.kept import MOST_ROWS, KeptRows, keep_more, keep_rows
 from rio_uq.scales.outputs import OutcomeScales
-
-COARSE, PLAIN_ITERATIONS = 1e-4, 50
-"""Relative gain of an iteration at which quick training ends, and iterations that a plain GP has then."""
+from rio_uq.trainer import Trainer, walk_options_of, with_or_without_model
 
 
 def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fitted:
@@ -95,7 +87,7 @@ def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fi
     if not fitted.gp.weight_unit.are_counts:
         rows = on_scale(_new_rows(fitted, sample), fitted.scales)
         fitted = replace(fitted, gp=replace(fitted.gp, weight_unit=unit_of_all_rows(rows, source.n_rows)))
-    total = source.total(partial(_sums_of_part, _walk_options(options, source)), fitted)
+    total = source.total(partial(_sums_of_part, walk_options_of(options, source)), fitted)
     gp = fitted.gp.of_sums(total.sums).reaching(total.y_pred_range)
     return replace(fitted, gp=gp, kept=replace(fitted.kept, n_fitted=total.n_rows), loo=None)
 
@@ -104,10 +96,10 @@ def partial_fit(fitted: Fitted, source: Source, options: Options) -> Fitted:
     """With further rows, at fixed hyperparameters; a calibration, which was that of another GP, is dropped."""
     if source.is_in_memory:
         new = _new_rows(fitted, source.take(np.arange(source.n_rows)))
-        gp = fitted.gp.with_rows(on_scale(new, fitted.scales), _walk_options(options, source))
+        gp = fitted.gp.with_rows(on_scale(new, fitted.scales), walk_options_of(options, source))
         n_new = len(new.features)
     else:
-        total = source.total(partial(_sums_of_part, _walk_options(options, source)), fitted)
+        total = source.total(partial(_sums_of_part, walk_options_of(options, source)), fitted)
         if not total.n_rows:
             raise ValueError("sample_weight has to be more than zero in at least one row")
         some = source.take(_draw(source.n_rows, min(MOST_ROWS, source.n_rows), options))
@@ -174,14 +166,14 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         # A clone that was fitted without a group of high outcomes predicts low ones for it: what its predictions say of
         # errors is nothing that those of the model have.
         options = replace(options, kernel="input" if options.kernel == "io" else options.kernel)
-    train = _Trainer(options, rng)
+    train = Trainer(options, rng)
     if in_parts and options.scale == "auto":
         options = replace(options, scale="identity")  # a sample does not show the range of all outcomes
     scale_choice = choose_scale(problem, options, train.quickly, rng)
     scales = OutcomeScales(scale_choice.scales)
     # Clones do not tell how well the model does that has other rows behind it as well.
     may_choose = residuals.choice.kind != "out-of-fold" or residuals.choice.rows not in ("mixed", "unknown")
-    gp, left_out, model_choice = _with_or_without_model(problem, scales, train, may_choose=may_choose)
+    gp, left_out, model_choice = with_or_without_model(problem, scales, train, may_choose=may_choose)
     says_folds = part.groups is not None or not isinstance(options.cv, int | np.integer)
     if not says_folds and not in_parts and options.training.guard:
         blocks = blocks_if_dependent(left_out, problem.targets, used, n_rows)
@@ -220,91 +212,6 @@ def _fit_blocks(part: Part, options: Options, held_out: bool | None, blocks: Blo
     return fitted if fitted.residuals is None else replace(fitted, residuals=blocks.added_to(fitted.residuals))
 
 
-@dataclass(frozen=True)
-class _Trainer:
-    """Fits the GP of a problem with the options of the user."""
-
-    options: Options
-    rng: np.random.Generator
-
-    def __call__(self, problem: Problem, *, keeps_constant: bool) -> TrainedGP:
-        settings = training_settings(self.options, problem.features.shape[1], problem.y_pred.shape[1])
-        return self._fit(problem, settings, self.options.training.starts, self.options.training.guard, keeps_constant)
-
-    def may_do_without_model(self, problem: Problem) -> bool:
-        """Whether it is worth a second GP: not where a user has chosen a part of the method, nor where a few points are
-        to stand for rows, nor where folds of the user's own keep groups apart, whose number is small.
-        """
-        options, training = self.options, self.options.training
-        is_default = options.is_residual and options.kernel == "io" and training.starts == "auto" and training.guard
-        return is_default and problem.fold is None and self._inference(problem).keeps_rows
-
-    def trains_folds(self, problem: Problem) -> bool:
-        return self._inference(problem).trains_folds
-
-    def _inference(self, problem: Problem) -> Inference:
-        return inference_for(Settings(self.options.inference), len(problem.features))
-
-    def without_model(self) -> _Trainer:
-        """For a plain GP on outcomes."""
-        return replace(self, options=replace(self.options, target="outcome", kernel="input"))
-
-    def quickly(self, problem: Problem, max_iter: int) -> TrainedGP:
-        """Well enough to compare problems: exactly, from one start, with few iterations and a coarse tolerance."""
-        settings = Settings("exact", max_iter=min(max_iter, self.options.max_iter), tolerance=COARSE)
-        return self._fit(problem, settings, "rio")
-
-    def with_constant_noise(self) -> _Trainer:
-        """For errors alone."""
-        return replace(self, options=replace(self.options, noise="constant"))
-
-    def _fit(
-        self, problem: Problem, settings: Settings, starts: str, guard: bool = False, keeps_constant: bool = False
-    ) -> TrainedGP:
-        options, training = self.options, self.options.training
-        return fit_residual_gp(
-            problem,
-            KernelChoice(options.kernel, options.input_kernel, options.output_kernel, options.ard),
-            settings,
-            standardize_output=training.standardize_output,
-            starts=starts,
-            n_restarts=training.n_restarts,
-            prior=training.prior,
-            noise=options.noise,
-            guard=guard,
-            average=training.average,
-            keeps_constant=keeps_constant,
-            are_counts=options.weights == "counts",
-            walk_options=_walk_options(options),
-            rng=self.rng,
-        )
-
-
-def _with_or_without_model(
-    problem: Problem, scales: OutcomeScales, train: _Trainer, *, may_choose: bool
-) -> tuple[ResidualGP, LeftOut, ModelChoice | None]:
-    """The GP that predicts left-out rows better: that on residuals, or a plain one that does without the model; and
-    what was compared, if it was.
-
-    Where rows are left out by folds, the plain one is trained quickly first. Its rows are left out one by one then, at
-    hyperparameters that have seen them: if it does not win by these errors, it will not by those of folds, which are
-    larger.
-    """
-    trained = train(on_scale(problem, scales), keeps_constant=scales.is_another)
-    if not may_choose or not train.may_do_without_model(problem):
-        return *trained, None
-    outcomes = on_scale(replace(problem, is_residual=False, held_out=None, own=None, like_clones=None), scales)
-    train = train.without_model()
-    if train.trains_folds(problem):
-        quick = train.with_constant_noise().quickly(outcomes, PLAIN_ITERATIONS)
-        choice = choose_model(trained.left_out, quick.left_out, by_errors_alone=True)
-        if choice.uses_model:
-            return *trained, choice
-    without_model = train(outcomes, keeps_constant=False)
-    choice = choose_model(trained.left_out, without_model.left_out)
-    return *(trained if choice.uses_model else without_model), choice
-
-
 def _leave_one_out(
     left_out: LeftOut, fitted: Fitted, outcome: Array, used: NDArray[np.intp], counts: Array
 ) -> LeaveOneOut:
@@ -331,13 +238,6 @@ def _columns_of(X: Any) -> tuple[int | None, tuple[str, ...] | None]:
     validate_data(seen, X, reset=True, skip_check_array=True)
     names = getattr(seen, "feature_names_in_", None)
     return getattr(seen, "n_features_in_", None), None if names is None else tuple(names.tolist())
-
-
-def _walk_options(options: Options, source: Source | None = None) -> dict[str, Any]:
-    """How the engine walks over rows."""
-    memory = {"cache_bytes": 0} if options.training.low_memory else {}
-    n_jobs = effective_jobs(options.n_jobs) if source is None else source.n_jobs(options.n_jobs)
-    return {"n_jobs": n_jobs, "dtype": np.dtype(options.training.dtype), **memory}
 
 
 def _new_rows(fitted: Fitted, part: Part, *, is_part: bool = False) -> Problem:

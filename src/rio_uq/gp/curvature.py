@@ -36,7 +36,8 @@ def curvature_of_few(kernel: Kernel, data: Observations, x: Array, bounds: Array
         return None
     with suppress(NotPositiveDefiniteError):
         objective = ExactObjective(kernel, few_rows(data, np.random.default_rng(0)))
-        return curvature(objective, np.clip(x, *bounds.T), bounds, prior, len(data))
+        of_all = curvature(objective, np.clip(x, *bounds.T), bounds, prior, len(data))
+        return of_all if np.isfinite(of_all).all() else None
     return None
 
 

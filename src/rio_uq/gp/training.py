@@ -165,34 +165,42 @@ class _Trainer:
         if len(ends) == 1 and rough is None and not is_subset:
             return ends[0], starts[0]
 
-        def walk(number: int, objective: Objective, end: Array, max_iter: int, some_of: Observations | None) -> Optimum:
-            label, n_iter = f"start {number + 1} on {len(data)} rows", min(max_iter, self.settings.max_iter)
-            try:
-                return self._maximize(objective, end, n_iter, SUBSET_TOLERANCE, label, some_of)
-            except NotPositiveDefiniteError as error:  # one of the others may do
-                return Optimum(starts[number], -np.inf, 0, False, str(error))
-
         def walk_from(number: int) -> Optimum:
             objective = self._cheaper_objective(ends[number], data, is_exact=is_exact)
-            return walk(number, objective, ends[number], max_iter, data if is_exact else None)
+            label, some_of = f"start {number + 1} on {len(data)} rows", data if is_exact else None
+            return self._walk(objective, ends[number], max_iter, label, some_of)
 
         # The exact GP works on one thread, so the starts can share the others. Two bars at once could not be read.
         n_jobs = data.n_jobs if is_exact and not self.settings.verbose else 1
         optima = dict(zip(ends, in_parallel(walk_from, list(ends), n_jobs), strict=True))
         winner = max(optima, key=lambda number: optima[number].value)
         best = optima[winner]
-        if has_first_search and rough is not None:  # few rows are too far apart to show all that is rough
-            number, objective = len(starts) - 1, ExactObjective(self.kernel, data)
-            end = walk(number, objective, rough, ROUGH_ITERATIONS[0], None)
-            if end.value > best.value - FAR_BEHIND:
-                end = walk(number, objective, end.x, ROUGH_ITERATIONS[1], None)
+        if has_first_search and rough is not None:
+            end = self._rough_end(rough, data, best.value)
             if end.value > best.value:
-                winner, best = number, end
+                winner, best = len(starts) - 1, end
         if is_subset and not is_exact and not best.converged:
             label = f"best start on {len(data)} rows"
             with_points = self._cheaper_objective(best.x, data, is_exact=False)
             best = self._maximize(with_points, best.x, self.settings.max_iter, SUBSET_TOLERANCE, label)
         return best.x, starts[winner]
+
+    def _rough_end(self, rough: Array, data: Observations, best: float) -> Optimum:
+        """Where a search from the rough start ends, which few rows are too far apart to show all of: given up where it
+        is far behind the best value of the others.
+        """
+        objective, label = ExactObjective(self.kernel, data), f"rough start on {len(data)} rows"
+        end = self._walk(objective, rough, ROUGH_ITERATIONS[0], label)
+        return self._walk(objective, end.x, ROUGH_ITERATIONS[1], label) if end.value > best - FAR_BEHIND else end
+
+    def _walk(
+        self, objective: Objective, x: Array, max_iter: int, label: str, some_of: Observations | None = None
+    ) -> Optimum:
+        """Some iterations from x on; of no value where it cannot be gone from, since another start may do."""
+        try:
+            return self._maximize(objective, x, min(max_iter, self.settings.max_iter), SUBSET_TOLERANCE, label, some_of)
+        except NotPositiveDefiniteError as error:
+            return Optimum(x, -np.inf, 0, False, str(error))
 
     def _cheaper_objective(self, x: Array, data: Observations, *, is_exact: bool) -> Objective:
         """That of the exact GP of few rows, or of the sparse one with few points."""
