@@ -45,7 +45,8 @@ Standard errors are over fits, which share the rows of a split.
 """
 
 TESTED = """Mean of the logarithm of the RMSE ratio over splits, above 1.005: a one-sided t-test with the variance of
-Nadeau and Bengio (2003) for splits that overlap, and p-values by Holm's method over all pairs in all cases.
+Nadeau and Bengio (2003) for splits that overlap, and p-values by Holm's method over all pairs of data set and model.
+Cases of one split are averaged.
 """
 
 
@@ -127,10 +128,10 @@ def harm_table(tested: pd.DataFrame) -> str:
     if not len(above):
         return f"None of {len(tested)} is above by this test.\n"
     lines = [
-        [line.dataset, line.method, line.table, str(line.runs), f"{np.exp(line.ratio):.3f}", f"{line.p:.2g}"]
+        [line.dataset, line.method, str(line.runs), f"{np.exp(line.ratio):.3f}", f"{line.p:.2g}"]
         for line in above.itertuples()
     ]
-    return markdown_table(["data set", "model", "case", "splits", "RMSE ratio", "p"], lines)
+    return markdown_table(["data set", "model", "splits", "RMSE ratio", "p"], lines)
 
 
 def target_table(rows: pd.DataFrame, before: pd.DataFrame | None) -> str:

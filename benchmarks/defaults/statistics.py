@@ -58,18 +58,18 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
 
 def harmed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Each pair in each case with two runs or more: the mean logarithm of its RMSE ratio, and ``p`` of its being above.
+    """Each pair with two runs or more: the mean logarithm of its RMSE ratio, and ``p`` of its being above.
 
-    P-values are Holm's.
+    Cases of one run are averaged first. P-values are Holm's.
     """
     lines = []
-    for key, part in with_ratio(of_rio(rows)).groupby(FIT, sort=False):
-        if len(part) < 2:
+    for key, part in with_ratio(of_rio(rows)).groupby(PAIR, sort=False):
+        ratios = part.groupby("run")["ratio"].mean().to_numpy()
+        if len(ratios) < 2:
             continue
         share = float((part["n_test"] / part["n_all"]).iloc[0])
-        p = corrected_p_value(part["ratio"].to_numpy() - TOLERANCE, share)
-        lines.append([*key, part["ratio"].mean(), len(part), p])
-    frame = pd.DataFrame(lines, columns=[*FIT, "ratio", "runs", "p"])
+        lines.append([*key, ratios.mean(), len(ratios), corrected_p_value(ratios - TOLERANCE, share)])
+    frame = pd.DataFrame(lines, columns=[*PAIR, "ratio", "runs", "p"])
     return frame.assign(p=holm(frame["p"].to_numpy()))
 
 

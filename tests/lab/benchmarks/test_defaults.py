@@ -79,6 +79,13 @@ class TestDecisions:
         assert "forest on yacht (1.20)" in decisions.decision_table([new, half])
 
 
+def test_further_splits_have_one_case_each_and_fewer_rows(tmp_path):
+    tasks = missing_tasks(["CCPP"], ["ridge"], [*CASES, "CV+"], 5, tmp_path / "result.csv")
+    of_runs = [[task.table for task in tasks if task.run == number] for number in range(5)]
+    assert of_runs == [[*CASES, "CV+"], ["new"], ["half"], ["seen", "CV+"], ["new"]]
+    assert [len(rows_of(9000, "seen", number)[1]) for number in (0, 1)] == [540, 343]
+
+
 class TestRows:
     def test_each_case_once_and_a_function_for_new_rows_only(self, results):
         rows = store_of(results).read()
@@ -253,7 +260,7 @@ class TestPage:
         assert missed in names[0]
 
     def test_pairs_that_are_worse_than_the_model_miss_their_target(self, rows):
-        worse = changed(rows, {"table": "seen", "dataset": "CCS"}, rmse=1.2)
+        worse = changed(rows, {"dataset": "CCS", "method": "forest"}, rmse=1.2)
         (missed,) = [target.what for target in targets(worse, None) if not target.is_reached]
         assert "by the test" in missed
 
@@ -280,10 +287,16 @@ class TestPage:
         assert len(fits) == 24
 
     def test_pairs_that_rio_has_made_worse(self, rows):
-        tested = harmed(changed(rows, {"table": "new", "dataset": "CCS", "method": "forest"}, rmse=1.3))
-        assert len(tested) == 12
+        tested = harmed(changed(rows, {"dataset": "CCS", "method": "forest"}, rmse=1.3))
+        assert len(tested) == 4
         (line,) = tested[tested["p"] < 0.05].itertuples()
-        assert (line.table, line.dataset, line.method) == ("new", "CCS", "forest")
+        assert (line.dataset, line.method, line.runs) == ("CCS", "forest", 2)
+
+    def test_cases_of_a_run_are_one_measurement_of_a_pair(self, rows):
+        one_case = changed(rows, {"table": "new", "dataset": "CCS", "method": "forest"}, rmse=1.3)
+        tested = harmed(one_case).set_index(["dataset", "method"])
+        expected = np.mean([np.log(1.3 / 1.1), np.log(1.0 / 1.1), np.log(1.0 / 1.1)])
+        assert tested.loc[("CCS", "forest"), "ratio"] == pytest.approx(expected)
 
     def test_the_text_stays_and_rows_are_packed(self, rows, tmp_path):
         results, output = tmp_path / "result.csv", tmp_path / "README.md"
