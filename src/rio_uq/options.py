@@ -81,8 +81,9 @@ class Training(BaseEstimator):
         then predicted. In exact inference rows are left out by folds, and a GP is trained for each of them; a plain GP
         on the outcomes takes over where it is clearly better there.
     average : bool
-        Whether a guarded exact GP of up to 200 rows predicts by the average over hyperparameters that so few rows leave
-        open, not by the likeliest ones alone. A prediction then costs up to 25 times as much, which is still little.
+        Whether a guarded exact GP of up to 200 rows, and some 25 features, predicts by the average over hyperparameters
+        that so few rows leave open, not by the likeliest ones alone. A prediction then costs up to 25 times as much,
+        and an ONNX graph is as much larger, which is still little.
     dtype : {"float64", "float32"}
         Precision of the work on rows in sparse inference; "float32" is faster and less exact.
     low_memory : bool

@@ -1,20 +1,31 @@
 """The average over hyperparameters that few rows leave open.
 
-Given rows r, log-parameters and log noise variances x have the density p(x | r) ∝ p(r | x) p(x). Near its largest
-value, at x̂, it is nearly normal with the precision H (`rio_uq.gp.curvature`). Members of the average are GPs at
+Given rows r, log-parameters and log noise variances x have the density p(x | r) ∝ p(r | x) p(x), with its largest value
+at x̂, near which it is nearly normal with the precision H (`rio_uq.gp.curvature`). That each of many lengthscales is
+open does not mean that the kernel is: if each were drawn for itself, some would be short in nearly all draws, and the
+kernel rougher than any that the rows speak for. So the d lengthscales of a term may change together as the rows allow,
+and beside that by 1/√d each. With P the matrix that takes changes of x to those of lengthscales beside the mean change
+of their term, times √d, the average is over
 
-    x_j = x̂ + C t_j        C Cᵀ = H⁻¹        t_j from a Student distribution with ν degrees of freedom
+    f(x) = p(r | x) p(x) exp(−½ |P (x − x̂)|²)        of the precision A = H + PᵀP
 
-always with the same t_j, and with the shares of importance sampling, none larger than √J times their mean,
+No eigenvalue of A is taken to be smaller than ¼, for what rows say nothing of is still not off by any factor. Members
+are the optimum, t = 0, and the GPs at
 
-    s_j ∝ p(r | x_j) p(x_j) (1 + |t_j|²/ν)^((ν + p)/2)
+    x_j = x̂ + C t_j        C Cᵀ = A⁻¹        t_j from a Student distribution with ν degrees of freedom
+
+or at the nearest point within the bounds, always with the same t_j. They have the shares of importance sampling, cut at
+√J times their mean before they are made to add up to one,
+
+    s_j ∝ f(x_j) (1 + |t_j|²/ν)^((ν + p)/2)
 
 With m_j and v_j the mean and the latent variance of each member at a row,
 
     mean = Σ_j s_j m_j        variance = Σ_j s_j (v_j + (m_j − mean)²)
 
-**Other rows.** With further rows r', p(x | r) grows by the factor p(r' | r, x), and so does s_j. Without row i it loses
-the factor p(r_i | r_₋ᵢ, x), which each member has in closed form.
+**Other rows.** With further rows r', f grows by the factor p(r' | r, x), and so does s_j. Without row i it loses the
+factor p(r_i | r_₋ᵢ, x), which each member has in closed form: with the residual e, the latent variance l and the weight
+w of a row, log p = −½ (log(l + σ²/w) + e²/(l + σ²/w) + (w − 1) log σ²) for each output, but for constants.
 """
 
 from __future__ import annotations
@@ -29,6 +40,7 @@ import numpy as np
 from rio_uq._base.array import Array
 from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
 from rio_uq.gp.inference.exact import ExactObjective
+from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import Member, Posterior
 from rio_uq.gp.priors import Prior
@@ -36,11 +48,11 @@ from rio_uq.gp.priors import Prior
 MOST_ROWS = 200
 """More rows leave less open: of a hundred the average predicts half a per cent better than the optimum."""
 
-N_MEMBERS, DEGREES = 24, 5.0
-"""J, beside the optimum itself, and ν."""
+N_STEPS, DEGREES = 24, 5.0
+"""Members beside the optimum, and ν."""
 
 LEAST_CURVATURE = 0.25
-"""Of H in any direction: a hyperparameter that rows say nothing of is still not off by any factor."""
+"""Eigenvalue of A."""
 
 LEAST_SHARE = 1e-3
 """Members with less are left out."""
@@ -88,14 +100,20 @@ class AveragedPosterior(Posterior):
             for new, old in zip(grown.mixture, self.mixture, strict=True)
         ]
         logs = np.log(self._shares) + gains
-        return average_of(grown, np.exp(logs - logs.max()), [posterior for _, posterior in grown.mixture])
+        shares = np.exp(logs - logs.max())
+        return average_of(grown, shares / shares.sum(), [posterior for _, posterior in grown.mixture])
 
     def leave_one_out(self, data: Observations) -> tuple[Array, Array]:
         each = [posterior.leave_one_out(data) for _, posterior in self.mixture]
         residuals, latents = (np.stack(values) for values in zip(*each, strict=True))
-        weight = np.ones(len(data)) if data.effective_weight is None else data.effective_weight
-        noise = np.stack([posterior.likelihood_noise / weight[:, None] for _, posterior in self.mixture])
-        density = -0.5 * (np.log(latents + noise) + residuals**2 / (latents + noise)).sum(axis=2)  # (J, n)
+        noise = np.stack([posterior.likelihood_noise for _, posterior in self.mixture])[:, None]  # (J, 1, q)
+        counts, weight = (
+            np.ones((len(data), 1)) if values is None else values[:, None]
+            for values in (data.weight, data.effective_weight)
+        )
+        variances = latents + noise / weight
+        losses = np.log(variances) + residuals**2 / variances + (counts - 1.0) * np.log(noise)
+        density = -0.5 * losses.sum(axis=2)  # (J, n)
         shares = _shares_of(np.log(self._shares)[:, None] - density)[:, :, None]
         residual = _average(shares, residuals)
         return residual, _average(shares, latents + (residuals - residual) ** 2)
@@ -111,9 +129,13 @@ class AveragedPosterior(Posterior):
 
 
 def average_of(optimum: Posterior, shares: Array, posteriors: Sequence[Posterior]) -> AveragedPosterior:
-    """With shares that need not add up to one."""
-    members = (Member(float(share), posterior) for share, posterior in zip(shares, posteriors, strict=True))
-    mixture = tuple(Member(share / float(shares.sum()), posterior) for share, posterior in members if share > 0.0)
+    """Of members with shares that add up to one; those with next to nothing are left out."""
+    counted = shares >= LEAST_SHARE
+    total = float(shares[counted].sum())
+    members = zip(
+        shares[counted], [one for one, counts in zip(posteriors, counted, strict=True) if counts], strict=True
+    )
+    mixture = tuple(Member(float(share) / total, posterior) for share, posterior in members)
     return AveragedPosterior(**_fields(optimum), mixture=mixture)
 
 
@@ -128,29 +150,40 @@ def average_around(
         Of its rows.
     optimum : Posterior
     curvature : (p, p) array
-        H.
+        H, there or close by.
     bounds : (p, 2) array
     prior : Prior
     """
     x = np.concatenate([optimum.theta, np.log(optimum.likelihood_noise)])
-    values, vectors = np.linalg.eigh(curvature)
-    root = vectors / np.sqrt(np.maximum(values, LEAST_CURVATURE))
+    beside = beside_others(objective.kernel, len(x))
+    values, vectors = np.linalg.eigh(curvature + beside.T @ beside)
+    spread = vectors / np.sqrt(np.maximum(values, LEAST_CURVATURE))
     posteriors, logs = [optimum], [optimum.log_likelihood() + prior(x)[0]]
     for step in _steps(len(x)):
-        at = np.clip(x + root @ step, *bounds.T)
+        at = np.clip(x + spread @ step, *bounds.T)
         with suppress(NotPositiveDefiniteError):
             posteriors.append(objective.posterior(at))
-            of_proposal = -0.5 * (DEGREES + len(x)) * np.log1p(step @ step / DEGREES)
-            logs.append(posteriors[-1].log_likelihood() + prior(at)[0] - of_proposal)
-    shares = _shares_of(np.array(logs))
-    return average_of(optimum, np.where(shares < LEAST_SHARE, 0.0, shares), posteriors)
+            density = posteriors[-1].log_likelihood() + prior(at)[0] - 0.5 * float(np.sum((beside @ (at - x)) ** 2))
+            logs.append(density + 0.5 * (DEGREES + len(x)) * np.log1p(step @ step / DEGREES))
+    return average_of(optimum, _shares_of(np.array(logs)), posteriors)
 
 
-def _steps(n_parameters: int) -> Array:
-    """t_j (J, p), in pairs of opposite sign."""
+def beside_others(kernel: Kernel, n_parameters: int) -> Array:
+    """P, (p, p)."""
+    names = [(number, name) for number, term in enumerate(kernel.terms) for name in term.parameter_names]
+    matrix = np.zeros((n_parameters, n_parameters))
+    for number in range(len(kernel.terms)):
+        place = [at for at, name in enumerate(names) if name == (number, "lengthscale")]
+        if place:
+            matrix[np.ix_(place, place)] = np.sqrt(len(place)) * (np.eye(len(place)) - 1.0 / len(place))
+    return matrix
+
+
+def _steps(n_directions: int) -> Array:
+    """t_j, (J, k), in pairs of opposite sign."""
     rng = np.random.default_rng(0)
-    half = rng.standard_normal((N_MEMBERS // 2, n_parameters))
-    half *= np.sqrt(DEGREES / rng.chisquare(DEGREES, (N_MEMBERS // 2, 1)))
+    half = rng.standard_normal((N_STEPS // 2, n_directions))
+    half *= np.sqrt(DEGREES / rng.chisquare(DEGREES, (N_STEPS // 2, 1)))
     return np.concatenate([half, -half])
 
 

@@ -51,7 +51,7 @@ def write_gp(gp: ResidualGP, put: Put) -> dict[str, Any]:
         scaling: Scaling = getattr(gp, name)
         put(f"gp/{name}", np.stack([scaling.offset, scaling.scale]))
     if len(gp.posterior.members) > 1:
-        _write_members(gp.posterior, put)
+        _write_average(gp.posterior, put)
     put("gp/slope_at", gp.slope_at)
     put("gp/correction", np.stack([gp.correction, gp.constant]))
     if not gp.growth.is_none:
@@ -222,7 +222,7 @@ def _read_varying(fields: Fields, arrays: Arrays, n_columns: int, prefix: str = 
     return field
 
 
-def _write_members(posterior: Posterior, put: Put) -> None:
+def _write_average(posterior: Posterior, put: Put) -> None:
     """Of an average: shares and hyperparameters; the rest follows from these and the rows."""
     shares, posteriors = zip(*posterior.members, strict=True)
     put("gp/members/share", np.array(shares))
@@ -230,7 +230,7 @@ def _write_members(posterior: Posterior, put: Put) -> None:
     put("gp/members/noise_variance", np.stack([one.likelihood_noise for one in posteriors]))
 
 
-def _read_members(optimum: Posterior, statistics: ExactStatistics, arrays: Arrays) -> Posterior:
+def _read_average(optimum: Posterior, statistics: ExactStatistics, arrays: Arrays) -> Posterior:
     shares = arrays.positive("gp/members/share", None)
     theta = arrays.floats("gp/members/theta", len(shares), optimum.kernel.n_parameters)
     noise_variance = arrays.positive("gp/members/noise_variance", len(shares), optimum.n_outputs)
@@ -242,7 +242,7 @@ def _read_members(optimum: Posterior, statistics: ExactStatistics, arrays: Array
         ]
     except np.linalg.LinAlgError:
         arrays.fail("gp/members/theta", "does not belong to the rows")
-    return average_of(optimum, shares, posteriors)
+    return average_of(optimum, shares / shares.sum(), posteriors)
 
 
 def _write_posterior(prefix: str, posterior: Posterior, put: Put) -> dict[str, Any]:
@@ -275,7 +275,7 @@ def _read_gp_posterior(fields: Fields, arrays: Arrays, n_columns: int, n_outputs
     of_rows = _read_statistics(statistics, arrays, *posterior.weights.shape)
     posterior = replace(posterior, statistics=of_rows)
     if isinstance(of_rows, ExactStatistics) and member("gp/members/share") in arrays.left:
-        return _read_members(posterior, of_rows, arrays)
+        return _read_average(posterior, of_rows, arrays)
     return posterior
 
 
