@@ -56,13 +56,14 @@ def few_iterations():
     """All steps of a fit with its defaults, but few iterations of each, for tests that hold at any hyperparameters and
     need the guard, the choice of a scale or the shape of errors.
     """
-    from rio_uq import RIORegressor, fitting, outcome_scaling
-    from rio_uq.gp import folds
+    from rio_uq import RIORegressor, outcome_scaling, trainer
+    from rio_uq.gp import averaged, folds
     from rio_uq.gp.noise import varying
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(RIORegressor.__init__.__kwdefaults__, "tol", 1e-2)
-        patch.setattr(fitting, "PLAIN_ITERATIONS", 20)
+        patch.setattr(trainer, "PLAIN_ITERATIONS", 20)
+        patch.setattr(averaged, "N_STEPS", 4)
         patch.setattr(folds, "NEUTRAL_ITERATIONS", 3)
         patch.setattr(folds, "NEAR_ITERATIONS", 1)
         patch.setattr(folds, "NEUTRAL_ROWS", 0)
