@@ -10,7 +10,14 @@ import numpy as np
 
 from benchmarks.command import stored_rows
 from benchmarks.worlds.answers import LEVELS
-from benchmarks.worlds.targets import RATIO_OF_ANY_FIT, SHARE_OF_FITS, Verdict, share_of_good_fits, verdicts
+from benchmarks.worlds.targets import (
+    OUT_OF_REACH,
+    RATIO_OF_ANY_FIT,
+    SHARE_OF_FITS,
+    Verdict,
+    share_of_good_fits,
+    verdicts,
+)
 from benchmarks.worlds.worlds import WORLDS
 from lab.json_lines import Row
 from lab.markdown import bold, markdown_table, write_tables
@@ -72,7 +79,12 @@ def missed_table(found: list[Verdict]) -> str:
         for verdict in found
     ]
     header = ["world", "n", "d", "noise", "model", "ratio", "worst fit", "coverage", "misses", "fits"]
-    return markdown_table(header, lines)
+    reasons = [
+        f"{verdict.name}: {OUT_OF_REACH[verdict.world.name]}."
+        for verdict in found
+        if verdict.world.name in OUT_OF_REACH
+    ]
+    return markdown_table(header, lines) + "".join(f"\n{reason}\n" for reason in reasons)
 
 
 def all_table(found: list[Verdict], groups: Rows) -> str:
