@@ -361,6 +361,31 @@ def test_weights_that_no_rows_can_have(change, path):
     assert "weights have to be zero or more" in refusal(path, with_array(content, member, change(array)))
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "reason"),
+    [
+        ("share", lambda a: 2.0 * a, "shares have to add up to one"),
+        ("share", lambda a: -a, "values have to be more than zero"),
+        ("theta", lambda a: a + 1e4, "logarithms have to be"),
+        ("theta", lambda a: a[:-1].copy(), "shape"),
+        ("noise_variance", lambda a: 0.0 * a, "values have to be more than zero"),
+    ],
+)
+def test_members_that_no_average_can_have(name, change, reason, path):
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(size=(30, 1))
+    training = {"starts": "rio", "guard": True, "average": True}
+    rio = RIORegressor(double, scale="identity", distribution="normal", training=training, random_state=0)
+    rio.fit(rows, np.sin(5.0 * rows[:, 0]) + 0.1 * rng.normal(size=30), held_out=True).save(path)
+    assert len(rio.fitted_.gp.posterior.members) > 1
+    member = f"arrays/gp/members/{name}.npy"
+    content = path.read_bytes()
+    array = np.load(io.BytesIO(members(content)[member]))
+    message = refusal(path, with_array(content, member, change(array)))
+    assert member in message
+    assert reason in message
+
+
 @pytest.mark.parametrize(("key", "reason"), [("n", "more than zero"), ("jitter", "zero or more")])
 def test_sums_that_no_rows_can_have(saved, path, key, reason):
     def negate(manifest):

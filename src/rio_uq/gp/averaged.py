@@ -101,7 +101,7 @@ class AveragedPosterior(Posterior):
         ]
         logs = np.log(self._shares) + gains
         shares = np.exp(logs - logs.max())
-        return average_of(grown, shares / shares.sum(), [posterior for _, posterior in grown.mixture])
+        return _average_of_most(grown, shares / shares.sum(), [posterior for _, posterior in grown.mixture])
 
     def leave_one_out(self, data: Observations) -> tuple[Array, Array]:
         each = [posterior.leave_one_out(data) for _, posterior in self.mixture]
@@ -129,14 +129,15 @@ class AveragedPosterior(Posterior):
 
 
 def average_of(optimum: Posterior, shares: Array, posteriors: Sequence[Posterior]) -> AveragedPosterior:
-    """Of members with shares that add up to one; those with next to nothing are left out."""
-    counted = shares >= LEAST_SHARE
-    total = float(shares[counted].sum())
-    members = zip(
-        shares[counted], [one for one, counts in zip(posteriors, counted, strict=True) if counts], strict=True
-    )
-    mixture = tuple(Member(float(share) / total, posterior) for share, posterior in members)
+    """Of members with shares that add up to one."""
+    mixture = tuple(Member(float(share), posterior) for share, posterior in zip(shares, posteriors, strict=True))
     return AveragedPosterior(**_fields(optimum), mixture=mixture)
+
+
+def _average_of_most(optimum: Posterior, shares: Array, posteriors: Sequence[Posterior]) -> AveragedPosterior:
+    """Without members that have next to no share."""
+    counted = np.flatnonzero(shares >= LEAST_SHARE).tolist()
+    return average_of(optimum, shares[counted] / shares[counted].sum(), [posteriors[number] for number in counted])
 
 
 def average_around(
@@ -165,7 +166,7 @@ def average_around(
             posteriors.append(objective.posterior(at))
             density = posteriors[-1].log_likelihood() + prior(at)[0] - 0.5 * float(np.sum((beside @ (at - x)) ** 2))
             logs.append(density + 0.5 * (DEGREES + len(x)) * np.log1p(step @ step / DEGREES))
-    return average_of(optimum, _shares_of(np.array(logs)), posteriors)
+    return _average_of_most(optimum, _shares_of(np.array(logs)), posteriors)
 
 
 def beside_others(kernel: Kernel, n_parameters: int) -> Array:

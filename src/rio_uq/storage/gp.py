@@ -232,6 +232,8 @@ def _write_average(posterior: Posterior, put: Put) -> None:
 
 def _read_average(optimum: Posterior, statistics: ExactStatistics, arrays: Arrays) -> Posterior:
     shares = arrays.positive("gp/members/share", None)
+    if not np.isclose(shares.sum(), 1.0):
+        arrays.fail("gp/members/share", "shares have to add up to one")
     theta = arrays.floats("gp/members/theta", len(shares), optimum.kernel.n_parameters)
     noise_variance = arrays.positive("gp/members/noise_variance", len(shares), optimum.n_outputs)
     _check_logarithms("gp/members/theta", theta, arrays)
@@ -242,7 +244,7 @@ def _read_average(optimum: Posterior, statistics: ExactStatistics, arrays: Array
         ]
     except np.linalg.LinAlgError:
         arrays.fail("gp/members/theta", "does not belong to the rows")
-    return average_of(optimum, shares / shares.sum(), posteriors)
+    return average_of(optimum, shares, posteriors)
 
 
 def _write_posterior(prefix: str, posterior: Posterior, put: Put) -> dict[str, Any]:
