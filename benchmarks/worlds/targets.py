@@ -21,7 +21,6 @@ MOST_COVERAGE = 99.0
 N_ERRORS = 2.0
 
 OUT_OF_REACH = {
-    "uniform-n20": "twenty rows do not show that noise has bounds, and normal 95 % intervals hold all of a uniform one",
     "zeros-n30": "three of thirty rows are all that is seen of the tenth of outcomes that are not zero",
     "series-n100": "a hundred rows in order often do not show that errors last",
 }
