@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
 from rio_uq._base.array import Array
-from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
+from rio_uq.gp.backend.linalg import NotPositiveDefiniteError, inverse_root
 from rio_uq.gp.priors import Prior
 from rio_uq.gp.progress import ProgressBar
 
@@ -100,7 +100,7 @@ def maximize_with_prior(
     }
     if search.curvature is None:
         return maximize(with_prior, start, bounds, **options)
-    at_start, axes = np.clip(start, *bounds.T), _whitening(search.curvature)
+    at_start, axes = np.clip(start, *bounds.T), inverse_root(search.curvature, LEAST_CURVATURE)
 
     def within_bounds(u: Array) -> tuple[Array, Array]:
         x = at_start + axes @ u
@@ -119,12 +119,6 @@ def maximize_with_prior(
     # Beyond a bound the objective is flat, and a step too far may have ended there.
     further = maximize(with_prior, x, bounds, **options)
     return replace(further, n_iter=optimum.n_iter + further.n_iter)
-
-
-def _whitening(curvature: Array) -> Array:
-    """C with C Cᵀ = H⁻¹, (p, p), for a curvature H."""
-    curvatures, directions = np.linalg.eigh(curvature)
-    return np.asarray(directions / np.sqrt(np.maximum(curvatures, LEAST_CURVATURE)))
 
 
 def maximize(

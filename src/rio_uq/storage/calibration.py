@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from rio_uq.calibration.calibration import METHODS, Calibration
-from rio_uq.storage.fields import Arrays, Fields
-from rio_uq.storage.gp import Put
+from rio_uq.storage.fields import Arrays, Fields, Put
 
 
 def write_calibration(calibration: Calibration, put: Put) -> dict[str, Any]:

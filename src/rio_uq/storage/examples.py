@@ -6,8 +6,7 @@ from typing import Any
 
 from rio_uq.rows.example_table import DTYPES, ExampleTable, PlainColumn, is_plain
 from rio_uq.rows.examples import LIBRARIES, MOST_EXAMPLES, ExampleRows
-from rio_uq.storage.fields import Arrays, Fields
-from rio_uq.storage.gp import Put
+from rio_uq.storage.fields import Arrays, Fields, Put
 
 
 def write_example(example: ExampleRows | ExampleTable, put: Put) -> dict[str, Any]:

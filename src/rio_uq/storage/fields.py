@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,6 +15,10 @@ from rio_uq.storage.archive import MANIFEST, Archive
 LARGEST_COUNT = 2**53
 ANY = -1
 """The length of an axis of an array that may be of any length, zero included."""
+
+
+Put = Callable[[str, NDArray[Any]], None]
+"""Stores an array under a name."""
 
 
 def member(name: str) -> str:

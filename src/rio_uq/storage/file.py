@@ -29,8 +29,8 @@ from rio_uq.storage.archive import FORMAT, FORMAT_VERSION, Archive, read_archive
 from rio_uq.storage.calibration import read_calibration, write_calibration
 from rio_uq.storage.examples import read_example, write_example
 from rio_uq.storage.features import names_given_at_load, read_extractor, write_extractor
-from rio_uq.storage.fields import ANY, Arrays, Fields, member
-from rio_uq.storage.gp import Put, read_gp, write_gp
+from rio_uq.storage.fields import ANY, Arrays, Fields, Put, member
+from rio_uq.storage.gp import read_gp, write_gp
 from rio_uq.storage.parameters import read_parameters, write_parameters
 from rio_uq.storage.scale import read_scale, write_scale
 from rio_uq.storage.shape import read_shape, write_shape

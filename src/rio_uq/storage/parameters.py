@@ -10,8 +10,7 @@ import numpy as np
 from rio_uq._base.checks import named
 from rio_uq.options import Options, Training
 from rio_uq.storage.features import NotPlainError, as_plain
-from rio_uq.storage.fields import Arrays, Fields, member
-from rio_uq.storage.gp import Put
+from rio_uq.storage.fields import Arrays, Fields, Put, member
 
 ADDED_LATER = {"sample_rows", "time_budget", "guard", "n_neighbors", "average"}
 """Options of training that files of format 1 need not have: they have their defaults then."""

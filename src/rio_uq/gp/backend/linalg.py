@@ -130,3 +130,9 @@ def inverse(factor: Array) -> Array:
 def log_determinant(factor: Array) -> float:
     """log |factor · factorᵀ|."""
     return float(2.0 * np.log(factor.diagonal()).sum())
+
+
+def inverse_root(matrix: Array, least: float) -> Array:
+    """C with C Cᵀ = A⁻¹ for a symmetric matrix A, (p, p), whose eigenvalues are taken to be ``least`` or more."""
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray(vectors / np.sqrt(np.maximum(values, least)))
