@@ -20,7 +20,7 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_held_out, check_target, check_weight
-from rio_uq._base.warnings import SeenRowsWarning, warn_user
+from rio_uq._base.warnings import MostlyEqualWarning, SeenRowsWarning, warn_user
 from rio_uq.answers import LeaveOneOut
 from rio_uq.features.extractors import Extractor, extractor
 from rio_uq.fitted import Fitted
@@ -41,6 +41,9 @@ from rio_uq.rows.examples import example_rows
 from rio_uq.rows.kept import MOST_ROWS, KeptRows, keep_more, keep_rows
 from rio_uq.scales.outputs import OutcomeScales
 from rio_uq.trainer import Trainer, walk_options_of, with_or_without_model
+
+FEWEST_OTHERS = 20
+"""Outcomes beside the one that most rows have, for error bars to be made of."""
 
 
 def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fitted:
@@ -166,6 +169,7 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         # A clone that was fitted without a group of high outcomes predicts low ones for it: what its predictions say of
         # errors is nothing that those of the model have.
         options = replace(options, kernel="input" if options.kernel == "io" else options.kernel)
+    _warn_of_one_value(problem.targets)
     train = Trainer(options, rng)
     if in_parts and options.scale == "auto":
         options = replace(options, scale="identity")  # a sample does not show the range of all outcomes
@@ -201,6 +205,22 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     )
     counts = _counts(used, n_rows, weight, unseen)
     return replace(fitted, loo=_leave_one_out(left_out, fitted, problem.targets, used, counts))
+
+
+def _warn_of_one_value(outcome: Array) -> None:
+    """Warn where most outcomes (n, q) of a column are one value, and few are others."""
+    n_rows = len(outcome)
+    for column in outcome.T if n_rows >= FEWEST_ROWS else ():
+        values, counts = np.unique(column, return_counts=True)
+        n_others = n_rows - int(counts.max())
+        if n_others < min(FEWEST_OTHERS, 0.5 * n_rows):
+            usual = f"{values[counts.argmax()]:g}"
+            warn_user(
+                f"y is {usual} in {n_rows - n_others} of {n_rows} rows, too many to tell how other outcomes scatter: "
+                f"error bars may be too narrow. Fit to more rows; if {usual} stands for something that did not happen, "
+                "let a classifier say when it does, and fit RIO to the rows where it did",
+                MostlyEqualWarning,
+            )
 
 
 def _fit_blocks(part: Part, options: Options, held_out: bool | None, blocks: Blocks) -> Fitted:

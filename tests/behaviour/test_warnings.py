@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
 import rio_uq
-from rio_uq import ReusedRowsWarning, RIORegressor, SeenRowsWarning
+from rio_uq import MostlyEqualWarning, ReusedRowsWarning, RIORegressor, SeenRowsWarning
 from rio_uq.features import TableEncoder
 from rio_uq.gp.inference import exact
 from rio_uq.gp.kernels.io import io_kernel
@@ -153,6 +153,22 @@ def test_counts_of_copies(data):
     rio = RIORegressor(weights="counts", random_state=0)
     roles = {"y_pred": X[:, 0], "held_out": True, "sample_weight": np.tile([1.0, 3.0], 20)}
     assert_points_here(lambda: rio.fit(X, y, **roles), UserWarning, "weights are taken as relative")
+
+
+@pytest.mark.parametrize("n_others", [0, 1, 5])
+def test_outcomes_most_of_which_are_one_value(n_others, data):
+    X, y = data[0], np.where(np.arange(40) < n_others, data[1], 0.0)
+    rio = RIORegressor(random_state=0)
+    message = f"y is 0 in {40 - n_others} of 40 rows"
+    assert_points_here(lambda: rio.fit(X, y, y_pred=np.full(40, 0.05), held_out=True), MostlyEqualWarning, message)
+
+
+def test_outcomes_many_of_which_are_one_value(data):
+    X, y = (np.concatenate([values, values]) for values in data)
+    y[:41] = 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MostlyEqualWarning)
+        RIORegressor(random_state=0).fit(X, y, y_pred=X[:, 0], held_out=True)
 
 
 def test_an_exact_gp_that_needs_much_memory(data, monkeypatch):

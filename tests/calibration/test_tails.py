@@ -55,7 +55,7 @@ def test_moments_of_the_logarithm_are_those_of_the_lognormal_distribution(spread
 
 
 def test_moments_of_the_square_root_are_those_of_a_noncentral_chi_square():
-    scales = OutcomeScales((named_scale("sqrt", np.array([1.0, 2.0])),))
+    scales = OutcomeScales((named_scale("sqrt", np.array([0.0, 8.0 / 3.0])),))
     nodes, _ = normal_nodes()
     mean, std = moments(scales, np.array([[5.0]]), np.array([[0.5]]), nodes[None, None])
-    np.testing.assert_allclose([mean[0, 0], std[0, 0]], [25.25, np.sqrt(2 * 0.5**4 + 4 * 25 * 0.25)], rtol=1e-8)
+    np.testing.assert_allclose([mean[0, 0], std[0, 0]], [24.25, np.sqrt(2 * 0.5**4 + 4 * 25 * 0.25)], rtol=1e-8)

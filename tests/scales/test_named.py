@@ -69,7 +69,12 @@ def test_outcomes_beyond_the_range_are_infinite(kind, bounds):
     assert np.isnan(scale.log_slope(beyond)).all()
 
 
-@pytest.mark.parametrize(("kind", "offset"), [("log", 0.0), ("sqrt", 0.0)])
+@pytest.mark.parametrize("y", [[0.0, 1.0, 4.0], [1.0, 2.0, 4.0]])
+def test_the_square_root_has_a_finite_slope_at_its_bound(y):
+    assert np.isfinite(named_scale("sqrt", np.array(y)).log_slope(np.array([0.0]))).all()
+
+
+@pytest.mark.parametrize(("kind", "offset"), [("log", 0.0), ("sqrt", 0.01)])
 def test_the_upper_of_two_bounds_is_an_end_and_nothing_more(kind, offset):
     y = np.array([1.0, 50.0, 100.0])
     scale, free = named_scale(kind, y, (0.0, 100.0)), named_scale(kind, y)

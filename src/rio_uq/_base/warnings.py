@@ -21,6 +21,10 @@ class DependentRowsWarning(UserWarning):
     """Rows that follow each other err alike, so that others are left out together with them."""
 
 
+class MostlyEqualWarning(UserWarning):
+    """Most outcomes are one value, and too few are others to tell how these scatter."""
+
+
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn as if the user's own line had done it: the first one outside this library and scikit-learn."""
     level, frame = 1, inspect.currentframe()

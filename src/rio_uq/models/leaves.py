@@ -37,18 +37,20 @@ MOSTLY_ALONE, IN_SOME_TREES = 0.5, 0.1
 there in more than so many trees."""
 
 
-def leaves_of_trees(model: Any, X: Array) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Array]]:
-    """Of each tree: the leaf of each row, the leaves in ascending order, and the training rows in each."""
+Leaves = tuple[NDArray[np.intp], NDArray[np.intp], Array]
+"""Of a tree: the leaf of each row, the leaves in ascending order, and the training rows in each."""
+
+
+def leaves_of_trees(model: Any, X: Array) -> Iterator[Leaves]:
+    """Of each tree."""
     library = type(model).__module__.partition(".")[0]
     histogram_trees = getattr(model, "_predictors", None)
     if histogram_trees is not None:
         if np.any(getattr(model, "is_categorical_", False)):
             return  # splits by categories are stored otherwise
-        yield from (_histogram_tree(predictors[0].nodes, X) for predictors in histogram_trees)
+        yield from (histogram_leaves(predictors[0].nodes, X) for predictors in histogram_trees)
     elif type(model).__name__ in COUNT_ROWS:
-        for tree, place in _sklearn_trees(model, X):
-            leaves = np.flatnonzero(tree.children_left == -1)
-            yield place, leaves, tree.n_node_samples[leaves]
+        yield from (sklearn_leaves(tree, part) for tree, part in _sklearn_trees(model, X))
     elif library == "xgboost":
         booster = model.get_booster()
         booster = booster[: min(TREES, booster.num_boosted_rounds())]
@@ -59,12 +61,7 @@ def leaves_of_trees(model: Any, X: Array) -> Iterator[tuple[NDArray[np.intp], ND
             ends = nodes[(nodes["Tree"] == tree) & (nodes["Feature"] == "Leaf")].sort_values("Node")
             yield leaf_of_row[:, tree], ends["Node"].to_numpy(int), ends["Cover"].to_numpy(float)
     elif library == "lightgbm":
-        leaf_of_row = model.booster_.predict(X, pred_leaf=True, num_iteration=TREES).reshape(len(X), -1)
-        trees = model.booster_.dump_model(num_iteration=TREES)["tree_info"]
-        for leaves_of_rows, tree in zip(leaf_of_row.T, trees, strict=True):
-            counts = dict(_lightgbm_leaves(tree["tree_structure"]))
-            if counts:
-                yield leaves_of_rows, np.array(sorted(counts)), np.array([counts[leaf] for leaf in sorted(counts)])
+        yield from (leaves[:3] for leaves in lightgbm_leaves(model, X, TREES))
     elif library == "catboost":
         sizes = model.get_tree_leaf_counts()
         leaf_of_row = np.asarray(model.calc_leaf_indexes(X, ntree_end=min(TREES, len(sizes))))
@@ -92,7 +89,8 @@ def remembered_share(model: Any, X: Array, y: Array) -> float | None:
     if float((counts * (counts - 1)).sum()) > OFTEN_SAME * len(y) * (len(y) - 1):
         return None
     is_alone, is_own = [], []
-    for tree, place in islice(_sklearn_trees(model, X), TREES):
+    for one, part in islice(_sklearn_trees(model, X), TREES):
+        tree, (place, _, _) = one.tree_, sklearn_leaves(one, part)
         values = tree.value[place].reshape(len(outcome), -1)
         is_alone.append(tree.n_node_samples[place] == 1)
         is_own.append(np.isclose(values, outcome, rtol=ROUNDING, atol=ROUNDING * float(outcome.std())).all(axis=1))
@@ -101,15 +99,21 @@ def remembered_share(model: Any, X: Array, y: Array) -> float | None:
     return float((np.mean(is_own, axis=0) > IN_SOME_TREES).mean())
 
 
-def _sklearn_trees(model: Any, X: Array) -> Iterator[tuple[Any, NDArray[np.intp]]]:
-    """Trees of scikit-learn, and the node where each row ends: of all of them if they are few, else of some from the
-    first to the last, since a model may have gone on with other rows.
+def _sklearn_trees(model: Any, X: Array) -> Iterator[tuple[Any, Array]]:
+    """Trees of scikit-learn, and the columns that each looks at: all of them if they are few, else some from the first
+    to the last, since a model may have gone on with other rows.
     """
     trees = list(np.ravel(model.estimators_)) if hasattr(model, "estimators_") else [model]
     columns = getattr(model, "estimators_features_", [slice(None)] * len(trees))
     for number in spread_out(len(trees), TREES):
-        one, chosen = trees[number], columns[number]
-        yield one.tree_, one.tree_.apply(np.ascontiguousarray(X[:, chosen], dtype=np.float32))
+        yield trees[number], X[:, columns[number]]
+
+
+def sklearn_leaves(tree: Any, X: Array) -> Leaves:
+    """Of a tree of scikit-learn."""
+    nodes = tree.tree_
+    leaves = np.flatnonzero(nodes.children_left == -1)
+    return nodes.apply(np.ascontiguousarray(X, dtype=np.float32)), leaves, nodes.n_node_samples[leaves]
 
 
 def spread_out(n_trees: int, most: int) -> NDArray[np.intp]:
@@ -117,17 +121,29 @@ def spread_out(n_trees: int, most: int) -> NDArray[np.intp]:
     return np.unique(np.linspace(0, n_trees - 1, min(n_trees, most)).round().astype(np.intp))
 
 
-def _lightgbm_leaves(node: dict[str, Any]) -> Iterator[tuple[int, int]]:
-    """Number and training rows of each leaf; none of a tree without a split."""
+def lightgbm_leaves(
+    model: Any, X: Array, n_trees: int
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Array, Array]]:
+    """Of the first trees of LightGBM that have a split, with the value of each leaf."""
+    leaf_of_row = model.booster_.predict(X, pred_leaf=True, num_iteration=n_trees).reshape(len(X), -1)
+    trees = model.booster_.dump_model(num_iteration=n_trees)["tree_info"]
+    for place, tree in zip(leaf_of_row.T, trees, strict=True):
+        if leaves := sorted(_lightgbm_leaves(tree["tree_structure"])):
+            number, trained, value = np.array(leaves).T
+            yield place, number.astype(np.intp), trained, value
+
+
+def _lightgbm_leaves(node: dict[str, Any]) -> Iterator[tuple[int, int, float]]:
+    """Number, training rows and value of each leaf; none of a tree without a split."""
     if "leaf_index" in node:
-        yield node["leaf_index"], node["leaf_count"]
+        yield node["leaf_index"], node["leaf_count"], node["leaf_value"]
     for child in ("left_child", "right_child"):
         if child in node:
             yield from _lightgbm_leaves(node[child])
 
 
-def _histogram_tree(nodes: NDArray[Any], X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-    """A tree of scikit-learn's histogram boosting, which has no method that gives leaves."""
+def histogram_leaves(nodes: NDArray[Any], X: Array) -> Leaves:
+    """Of a tree of scikit-learn's histogram boosting, which has no method that gives leaves."""
     place = np.zeros(len(X), dtype=int)
     while (inside := nodes["is_leaf"][place] == 0).any():
         node = nodes[place[inside]]

@@ -17,10 +17,11 @@ a model memorises makes no difference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,8 +50,7 @@ class Share:
     error: float
 
 
-@dataclass(frozen=True)
-class KeptMeans:
+class KeptMeans(NamedTuple):
     """Means over training rows, compared with those over the given rows.
 
     Attributes
@@ -103,16 +103,24 @@ def seen_share(steps: list[tuple[Any, Array]]) -> Share | None:
 
 def share_of(means: list[KeptMeans], n: int, *, drawn: float = 1.0) -> Share:
     """The share S / n, where the means are of a share ``drawn`` of the training rows each."""
-    variance = sum(mean.variance for mean in means)
-    products = np.sum([mean.products for mean in means], axis=0)
-    m = len(products)
-    np.fill_diagonal(products, 0.0)  # what is left has the expectation Σ cov²
+    total = sum_of(means)
+    factor = (n + total.n_trained) / (2.0 * drawn * n)
+    error = float(np.sqrt(2.0 / independent_means(total)))
+    return Share((1.0 - total.square / total.variance) * factor, error * factor)
+
+
+def sum_of(means: Iterable[KeptMeans]) -> KeptMeans:
+    """All means as one; the number of training rows is their mean."""
+    square, variance, products, n_trained = zip(*means, strict=True)
+    return KeptMeans(sum(square), sum(variance), reduce(np.add, products), float(np.mean(n_trained)))
+
+
+def independent_means(means: KeptMeans) -> float:
+    """ν, no more than there are means."""
+    m = len(means.products)
+    products = means.products * ~np.eye(m, dtype=bool)  # what is left has the expectation Σ cov²
     squared_covariances = max(float((products**2).sum()) / (m * (m - 1)), np.finfo(float).tiny)
-    independent = min(variance**2 / squared_covariances, variance)
-    n_trained = float(np.mean([mean.n_trained for mean in means]))
-    factor = (n + n_trained) / (2.0 * drawn * n)
-    ratio = sum(mean.square for mean in means) / variance
-    return Share((1.0 - ratio) * factor, float(np.sqrt(2.0 / independent)) * factor)
+    return min(means.variance**2 / squared_covariances, means.variance)
 
 
 def _kept(step: Any, X: Array) -> Iterator[KeptMeans]:

@@ -26,8 +26,9 @@ from scipy.spatial import cKDTree
 
 from rio_uq._base.array import Array, Mask
 from rio_uq.gp.copies import measurement_of
+from rio_uq.models.boosted_means import boosted_means
 from rio_uq.models.leaves import TREES, leaves_of_trees, remembered_share, share_drawn, spread_out
-from rio_uq.models.overlap import Share, seen_share
+from rio_uq.models.overlap import KeptMeans, Share, seen_share
 
 FEW = 1e-3
 """Share of the rows below which differences count as rounding."""
@@ -107,6 +108,17 @@ def training_evidence(model: Any, X: Any, y: Array) -> TrainingEvidence:
         return replace(evidence, share=seen_share(steps))
     except Exception:
         return evidence
+
+
+def kept_residuals(model: Any, X: Any, y: Array) -> KeptMeans | None:
+    """Mean residuals that the leaves of boosted trees keep, compared with those of the rows; None of other models."""
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            steps, outcome = _steps(model, X, y)
+            return boosted_means(*steps[-1], outcome)
+    except Exception:  # as above
+        return None
 
 
 def _steps(model: Any, X: Any, y: Array) -> tuple[list[tuple[Any, Array]], Array]:

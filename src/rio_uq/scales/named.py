@@ -6,7 +6,7 @@ range and nothing more),
 
     identity   g = y
     log        g = log t
-    sqrt       g = √(t + c)         c = 0, or ⅜ of the smallest positive t where some are zero (Anscombe's for counts)
+    sqrt       g = √(t + c)         c = ⅜ of the smallest positive t where some are zero (Anscombe's for counts), or 1 %
     logit      g = log((y − a)/(b − y))
 """
 
@@ -21,8 +21,9 @@ from scipy.special import expit, logit
 
 from rio_uq._base.array import Array, Mask
 
-ANSCOMBE = 0.375
-"""Of the smallest positive outcome: with √(y + ⅜) the variance of a Poisson variable hardly depends on its mean."""
+ANSCOMBE, NO_ZEROS = 0.375, 0.01
+"""c in units of the smallest positive outcome. With √(y + ⅜) the variance of a Poisson variable hardly depends on its
+mean. Where no outcome is zero the offset is there for those to come: without any, their density would be infinite."""
 
 FLOOR = 0.5
 """Predictions nearer to a bound than this times the nearest outcome are moved there, since log 0 is infinite."""
@@ -209,6 +210,6 @@ def named_scale(kind: str, y: Array, bounds: tuple[float, float] = (-np.inf, np.
     distance = scale.distance(y)
     if kind == "sqrt":
         positive = distance[distance > 0.0]
-        offset = ANSCOMBE * float(positive.min()) if len(positive) and len(positive) < len(y) else 0.0
-        return NamedScale(kind, lower, upper, offset)
+        unit = NO_ZEROS if len(positive) == len(y) else ANSCOMBE
+        return NamedScale(kind, lower, upper, unit * float(positive.min()) if len(positive) else 0.0)
     return NamedScale(kind, lower, upper, floor=FLOOR * float(distance.min()))
