@@ -21,7 +21,7 @@ from rio_uq.scales.choice import Beyond, ScaleChoice, candidates, chosen, outcom
 from rio_uq.scales.contract import Scale
 from rio_uq.scales.outputs import OutcomeScales
 
-SCALE_ROWS, SCALE_ITERATIONS = 300, 30
+SCALE_ROWS, SCALE_ITERATIONS = 300, 20
 """Rows and iterations by which scales are compared."""
 
 LARGEST_ERROR = 1.05

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from rio_uq._base.array import Array
 from rio_uq.calibration.calibration import Calibration
@@ -26,6 +26,9 @@ so many rows that its tails are known."""
 
 SKEW_EVIDENCE = 4.0
 """Log likelihood that skew has to gain over the Student distribution, evidence for histograms included."""
+
+LEAST_SKEW = 0.5
+"""Log likelihood that skew may gain, roughly, below which it is not tried."""
 
 ALL_TOO_SMALL = 0.99
 """Scores whose root mean square is less are no evidence of heavy tails, and none of narrower ones if normal: standard
@@ -149,13 +152,25 @@ def _fit_one(scores: Array, weight: Array, kind: str) -> tuple[Density, float]:
         if size < ALL_TOO_SMALL:
             return _fit_one(scores / size, weight, kind)
     refined, evidence = student.refined(scores, weight)
-    if kind == "auto":
+    if kind == "auto" and _may_be_skewed(student.cdf(scores), weight):
         skewed = SkewedStudent.fit(scores, weight)
         refined_skewed, its_evidence = skewed.refined(scores, weight)
         its_gain = likelihood(skewed) - normal + its_evidence
         if its_gain - gain - evidence > SKEW_EVIDENCE:
             return refined_skewed, its_gain
     return refined, gain + evidence
+
+
+def _may_be_skewed(probabilities: Array, weight: Array) -> bool:
+    """Whether skew is worth a fit, from values of a symmetric distribution function.
+
+    The likelihood of normal scores u = Φ⁻¹(F(z)) gains about n γ²/12 by a small skewness γ.
+    """
+    u = ndtri(np.clip(probabilities, 1e-12, 1.0 - 1e-12))
+    u = u - np.average(u, weights=weight)
+    variance = float(np.average(u**2, weights=weight))
+    skewness = float(np.average(u**3, weights=weight)) / variance**1.5 if variance > 0.0 else 0.0
+    return float(weight.sum()) * skewness**2 / 12.0 > LEAST_SKEW
 
 
 def _normal_as_student(n_rows: int) -> Student:

@@ -12,9 +12,10 @@ FEW_ROWS = 400
 """Rows of the first search. An evaluation costs the third power of the rows."""
 
 
-def few_rows(data: Observations, rng: np.random.Generator) -> Observations:
-    """Random rows, `FEW_ROWS` of them with targets about their mean; all rows as they are if these are no more."""
-    if len(data) <= FEW_ROWS:
+def few_rows(data: Observations, rng: np.random.Generator, n_rows: int | None = None) -> Observations:
+    """Random rows, `FEW_ROWS` or so many of them with targets about their mean; all rows if these are no more."""
+    n_rows = FEW_ROWS if n_rows is None else n_rows
+    if len(data) <= n_rows:
         return data
-    few = data.subset(np.sort(rng.choice(len(data), FEW_ROWS, replace=False)))
+    few = data.subset(np.sort(rng.choice(len(data), n_rows, replace=False)))
     return replace(few, targets=few.targets - np.average(few.targets, axis=0, weights=few.effective_weight))

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
 from rio_uq.gp import posterior as gp_posterior
-from rio_uq.gp.averaged import average_around
 from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
 from rio_uq.gp.backend.threads import single_blas_thread
+from rio_uq.gp.backend.walking import in_parallel
 from rio_uq.gp.few_rows import few_rows
 from rio_uq.gp.inference.exact import ExactObjective
 from rio_uq.gp.kernels.io import Kernel
@@ -33,6 +33,9 @@ N_FOLDS, MOST_IN_TENTHS, MORE_FOLDS = 5, 200, 10
 NEUTRAL_ROWS = 1000
 """Up to this many rows in the other folds these are searched from the start that has won, too; above, from the optimum
 of all rows alone, which so few parameters can hardly have fitted to a fifth of so many rows."""
+
+FEW_ROWS = 150
+"""Rows of a first search from the start that has won."""
 
 NEUTRAL_ITERATIONS, LAST_ITERATIONS, NEAR_ITERATIONS = 25, 5, 3
 """From the start, from where a search on few rows or on all rows has ended, and from there with the curvature."""
@@ -80,8 +83,8 @@ class FoldSearch(NamedTuple):
         Of the objective of all rows near its optimum.
     optima : dict or None
         Hyperparameters that are good without each fold, if there are any: with them there is no need to begin anew.
-    averages : bool
-        Whether predictions are averaged over hyperparameters, as far as the curvature says that these are open.
+    is_settled : bool
+        Whether no other optimum of all rows comes near, so that folds have no other choice.
     """
 
     start: Array
@@ -91,7 +94,7 @@ class FoldSearch(NamedTuple):
     max_iter: int
     curvature: Array | None = None
     optima: Mapping[int, Array] | None = None
-    averages: bool = False
+    is_settled: bool = False
 
 
 def random_folds(n_rows: int) -> NDArray[np.intp]:
@@ -111,8 +114,8 @@ def predict_folds(
 
     The search begins at the optimum of all rows and, of few rows, at the start that has won as well, and the likelier
     end counts: from the start alone some folds miss the optimum that all rows have found, and from that optimum alone
-    they would inherit the choice between several. Where hyperparameters that are good without each fold are known
-    already, these take the place of the start.
+    they would inherit the choice between several, unless none of the others comes near. Where hyperparameters that are
+    good without each fold are known already, these take the place of the start.
 
     Parameters
     ----------
@@ -121,25 +124,26 @@ def predict_folds(
     elsewhere : tuple of (n, D) arrays
         Further rows, of the same folds, to be predicted.
     """
-    n = len(data)
-    mean, latent, at_optimum, *others = np.empty((3 + len(elsewhere), n, data.n_outputs))
-    optima: dict[int, Array] = {}
+    mean, latent, at_optimum, *others = np.empty((3 + len(elsewhere), len(data), data.n_outputs))
+
+    def predict_fold(number: int) -> Array:
+        inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        rows = data.subset(inside)
+        offset = np.average(rows.targets, axis=0, weights=rows.effective_weight)
+        objective = ExactObjective(kernel, replace(rows, targets=rows.targets - offset))
+        optimum = _likeliest(objective, how, number)
+        posterior = objective.posterior(optimum)
+        expected, latent[outside] = gp_posterior.predict(posterior, data.rows[outside])
+        mean[outside] = offset + expected
+        for other, rows_there in zip(others, elsewhere, strict=True):
+            other[outside] = offset + gp_posterior.predict_mean(posterior, rows_there[outside])
+        posterior = objective.posterior(how.optimum)
+        at_optimum[outside] = offset + gp_posterior.predict_mean(posterior, data.rows[outside])
+        return optimum
+
+    numbers = np.unique(fold).tolist()
     with single_blas_thread:
-        for number in np.unique(fold):
-            inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            rows = data.subset(inside)
-            offset = np.average(rows.targets, axis=0, weights=rows.effective_weight)
-            objective = ExactObjective(kernel, replace(rows, targets=rows.targets - offset))
-            optima[int(number)] = _likeliest(objective, how, int(number))
-            posterior = objective.posterior(optima[int(number)])
-            if how.averages and how.curvature is not None:
-                posterior = average_around(objective, posterior, how.curvature, how.bounds, how.prior)
-            expected, latent[outside] = gp_posterior.predict(posterior, data.rows[outside])
-            mean[outside] = offset + expected
-            for other, rows_there in zip(others, elsewhere, strict=True):
-                other[outside] = offset + gp_posterior.predict_mean(posterior, rows_there[outside])
-            posterior = objective.posterior(how.optimum)
-            at_optimum[outside] = offset + gp_posterior.predict_mean(posterior, data.rows[outside])
+        optima = dict(zip(numbers, in_parallel(predict_fold, numbers, data.n_jobs), strict=True))
     return FoldPredictions(mean, latent, at_optimum, tuple(others), optima)
 
 
@@ -150,8 +154,8 @@ def _likeliest(objective: ExactObjective, how: FoldSearch, fold: int) -> Array:
         with suppress(NotPositiveDefiniteError):
             max_iter = LAST_ITERATIONS if how.curvature is None else NEAR_ITERATIONS
             ends.append(_maximum(objective, x, how, max_iter, how.curvature))
-    if how.optima is None and len(objective.data) <= NEUTRAL_ROWS:
-        few = few_rows(objective.data, np.random.default_rng(0))
+    if how.optima is None and not how.is_settled and len(objective.data) <= NEUTRAL_ROWS:
+        few = few_rows(objective.data, np.random.default_rng(0), FEW_ROWS)
         with suppress(NotPositiveDefiniteError):  # a start that cannot be gone from
             if few is objective.data:
                 ends.append(_maximum(objective, how.start, how, NEUTRAL_ITERATIONS))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rio_uq._base.array import Array
+from rio_uq._base.array import Array, Mask
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.kernels.terms import Term
 from rio_uq.gp.observations import Observations
@@ -99,9 +99,19 @@ def in_other_units(kernel: Kernel, x: Array, old: Array, new: Array) -> Array:
     of the logarithms.
     """
     factor = 2.0 * np.log(old / new)
+    return np.asarray(x + np.concatenate([factor.mean() * _is_variance(kernel), factor]))
+
+
+def without_signal(kernel: Kernel, x: Array, bounds: Array, noise: Array) -> Array:
+    """x with the least variances within the bounds, and with noise variances (q,): a GP that has learnt nothing."""
+    nothing = np.concatenate([x[: -len(noise)], np.log(np.maximum(noise, np.finfo(float).tiny))])
+    is_variance = np.concatenate([_is_variance(kernel), np.zeros(len(noise), dtype=bool)])
+    return np.clip(np.where(is_variance, bounds[:, 0], nothing), *bounds.T)
+
+
+def _is_variance(kernel: Kernel) -> Mask:
     names = [name for term in kernel.terms for name in term.parameter_names]
-    is_variance = np.array([name in ("variance", "slope_variance") for name in names])
-    return np.asarray(x + np.concatenate([factor.mean() * is_variance, factor]))
+    return np.array([name in ("variance", "slope_variance") for name in names])
 
 
 def unit_start(kernel: Kernel, n_outputs: int) -> Array:

@@ -9,6 +9,7 @@ the way of inference, see `rio_uq.gp.inference`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from rio_uq.gp.optimize import LONG_MEMORY, MEMORY, Optimum, Search
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.priors import Prior
 from rio_uq.gp.settings import Settings
+from rio_uq.gp.starts import without_signal
 
 EXPLORING_POINTS = 200
 """Starts are compared by the exact GP up to `EXPLORING_ROWS`, by the sparse one with this many points above."""
@@ -66,6 +68,9 @@ class Trained:
     message : str
     start : (p,) array
         The one of the starts that it came from.
+    lead : float
+        By how much it was ahead of other optima, and of a GP that has learnt nothing, when starts were explored; zero
+        where they were not, or not on all rows.
     """
 
     posterior: Posterior
@@ -75,6 +80,7 @@ class Trained:
     converged: bool
     message: str
     start: Array
+    lead: float = 0.0
 
     @property
     def optimum(self) -> Array:
@@ -114,8 +120,16 @@ def train(
     trainer = _Trainer(kernel, data, bounds, settings, rng, prior or Prior.flat(len(bounds)), rough, curvature)
     with single_blas_thread:
         if settings.subset_rows is not None:
-            return trainer.run(*trainer.explore(starts, settings.subset_rows))
-        return max((trainer.run(start, start) for start in starts), key=lambda trained: trained.objective)
+            return trainer.run(trainer.explore(starts, settings.subset_rows))
+        return max((trainer.run(Explored(start, start)) for start in starts), key=lambda trained: trained.objective)
+
+
+class Explored(NamedTuple):
+    """Where a search has come to, the start that it came from, and its lead, see `Trained`."""
+
+    x: Array
+    start: Array
+    lead: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -129,8 +143,8 @@ class _Trainer:
     rough: Array | None
     curvature: Array | None = None
 
-    def explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
-        """Where the best of the starts has come to after some iterations, and that start.
+    def explore(self, starts: list[Array], n_rows: int) -> Explored:
+        """Where the best of the starts has come to after some iterations.
 
         Where the number of points is free, few rows are searched exactly beside more of them with points: the exact GP
         sees what is rough, and what it finds may take more points than there can be. The bound on all rows decides.
@@ -146,9 +160,9 @@ class _Trainer:
             objective = inference.objective(self.kernel, self.data, x, self.settings, self.rng, POINTS_TO_BEAT)
             return self._maximize(objective, x, COMPARING_ITERATIONS, self.settings.tolerance, "comparing").value
 
-        return explored[0] if len(explored) == 1 else max(explored, key=lambda end: bound_at(end[0]))
+        return explored[0] if len(explored) == 1 else max(explored, key=lambda end: bound_at(end.x))
 
-    def _explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
+    def _explore(self, starts: list[Array], n_rows: int) -> Explored:
         """On so many rows; where these are not all, and too many for the exact GP, to the optimum on them."""
         data = self.data
         if n_rows < len(data):
@@ -163,7 +177,7 @@ class _Trainer:
             ends = self._after_few_rows(starts, data)
             max_iter = LAST_ITERATIONS if len(self.bounds) <= MOST_PARAMETERS else COMPARING_ITERATIONS
         if len(ends) == 1 and rough is None and not is_subset:
-            return ends[0], starts[0]
+            return Explored(ends[0], starts[0])
 
         def walk_from(number: int) -> Optimum:
             objective = self._cheaper_objective(ends[number], data, is_exact=is_exact)
@@ -176,14 +190,23 @@ class _Trainer:
         winner = max(optima, key=lambda number: optima[number].value)
         best = optima[winner]
         if has_first_search and rough is not None:
-            end = self._rough_end(rough, data, best.value)
+            optima[-1] = end = self._rough_end(rough, data, best.value)
             if end.value > best.value:
                 winner, best = len(starts) - 1, end
         if is_subset and not is_exact and not best.converged:
             label = f"best start on {len(data)} rows"
             with_points = self._cheaper_objective(best.x, data, is_exact=False)
             best = self._maximize(with_points, best.x, self.settings.max_iter, SUBSET_TOLERANCE, label)
-        return best.x, starts[winner]
+        lead = self._lead(best, list(optima.values())) if is_exact and not is_subset else 0.0
+        return Explored(best.x, starts[winner], lead)
+
+    def _lead(self, best: Optimum, optima: list[Optimum]) -> float:
+        """Of the best of some optima of all rows over the others and, in likelihood alone, over a GP without signal."""
+        data, others = self.data, (end for end in optima if np.abs(end.x - best.x).max() > SAME_OPTIMUM)
+        noise = np.average(data.targets**2, axis=0, weights=data.effective_weight)
+        nothing = without_signal(self.kernel, best.x, self.bounds, noise)
+        over_nothing = best.value - self.prior(best.x)[0] - ExactObjective(self.kernel, data)(nothing)[0]
+        return min(over_nothing, best.value - max((end.value for end in others), default=-np.inf))
 
     def _rough_end(self, rough: Array, data: Observations, best: float) -> Optimum:
         """Where a search from the rough start ends, which few rows are too far apart to show all of: given up where it
@@ -233,9 +256,9 @@ class _Trainer:
     def _inference(self) -> Inference:
         return inference_for(self.settings, len(self.data))
 
-    def run(self, x: Array, start: Array) -> Trained:
+    def run(self, explored: Explored) -> Trained:
         """To the optimum on all rows."""
-        inference = self._inference
+        x, inference = explored.x, self._inference
         n_iter, rounds = 0, inference.rounds(self.settings, self.data)
         for number, max_iter in enumerate(rounds, 1):
             at_least = 1 if number == len(rounds) else POINTS_TO_BEAT
@@ -247,7 +270,7 @@ class _Trainer:
             x = optimum.x[: len(self.bounds)]
         posterior, log_density = objective.posterior(optimum.x), self.prior(optimum.x)[0]
         bound = posterior.log_likelihood() if optimum.is_estimate else optimum.value - log_density
-        return Trained(posterior, bound, bound + log_density, n_iter, optimum.converged, optimum.message, start)
+        return Trained(posterior, bound, bound + log_density, n_iter, optimum.converged, optimum.message, *explored[1:])
 
     def _maximize(
         self,
