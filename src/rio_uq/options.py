@@ -16,6 +16,7 @@ from rio_uq.gp.inducing import METHODS
 from rio_uq.gp.inference import INFERENCES
 from rio_uq.gp.kernels.terms import FAMILIES
 from rio_uq.gp.noise import NOISES
+from rio_uq.gp.roughness import AUTO
 from rio_uq.gp.settings import Settings
 from rio_uq.scales.named import NAMES
 
@@ -247,7 +248,7 @@ class Options:
             families = getattr(self, name)
             if not isinstance(families, str):
                 raise ValueError(f"{name} has to be a string such as 'rbf' or 'rbf+linear'; got {families!r}")
-            for family in families.split("+"):
+            for family in () if (name, families) == ("input_kernel", AUTO) else families.split("+"):
                 check_choice(family, f"each part of {name}", FAMILIES)
         _check_scale(self.scale)
         _check_bounds(self.bounds)

@@ -68,7 +68,9 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         What the kernel looks at: the model's inputs and output, or one of them.
     input_kernel, output_kernel : str
         "rbf", "matern12", "matern32", "matern52", "rational_quadratic", "linear", or a sum such as "rbf+linear". With a
-        linear part in the output kernel the GP learns how much of the model's output to keep, see ``trust_``.
+        linear part in the output kernel the GP learns how much of the model's output to keep, see ``trust_``. The input
+        kernel "auto" is "matern52" and, where predictions come from nearest rows, the likeliest of the three Matérn
+        kernels by rows that are left out.
     ard : bool
         One lengthscale for each feature.
     features : "auto", None, list of columns, transformer or callable
@@ -230,7 +232,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         *,
         target: str = "residual",
         kernel: str = "io",
-        input_kernel: str = "matern52",
+        input_kernel: str = "auto",
         output_kernel: str = "rbf+linear",
         ard: bool = True,
         features: Any = "auto",

@@ -13,7 +13,7 @@ from rio_uq.gp.copies import as_measurements
 from rio_uq.gp.edges import Edges, open_slope
 from rio_uq.gp.guard import FEWEST_ROWS, shrunk
 from rio_uq.gp.inference import inference_for
-from rio_uq.gp.kernels.io import io_kernel
+from rio_uq.gp.kernels.io import Kernel, io_kernel
 from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.noise import holds_between_folds, learn_noise
 from rio_uq.gp.noise.constant import with_noise_of
@@ -27,16 +27,21 @@ from rio_uq.gp.noise.tails import (
     may_have_tails,
     winsorised,
 )
+from rio_uq.gp.observations import Observations
 from rio_uq.gp.problem import Problem
 from rio_uq.gp.residual import ResidualGP, in_units_of_data
+from rio_uq.gp.roughness import AUTO, ORDERS, likeliest_order
 from rio_uq.gp.scaling import Scaling
 from rio_uq.gp.settings import Settings
+from rio_uq.gp.starts import Scales
 from rio_uq.gp.trust import spread_out
 
 
 @dataclass(frozen=True)
 class KernelChoice:
-    """The kernel's structure, see `rio_uq.gp.kernels.io.io_kernel`."""
+    """The kernel's structure, see `rio_uq.gp.kernels.io.io_kernel`; an input family may be "auto", see
+    `rio_uq.gp.roughness`.
+    """
 
     kind: str
     input_family: str
@@ -112,9 +117,18 @@ def fit_residual_gp(
         outputs, targets, rounding = Scaling.identity(p), Scaling.identity(q), None
 
     rows = np.hstack([inputs.apply(features), outputs.apply(y_pred)])
-    kernel = io_kernel(
-        d, p, input_family=choice.input_family, output_family=choice.output_family, ard=choice.ard, kind=choice.kind
-    )
+
+    def kernel_of(input_family: str, kind: str = choice.kind) -> Kernel:
+        return io_kernel(d, p, input_family=input_family, output_family=choice.output_family, ard=choice.ard, kind=kind)
+
+    family = choice.input_family
+    if family == AUTO and choice.kind != "output" and inference.keeps_rows and not inference.trains_folds:
+        outcome = problem.targets + y_pred if problem.is_residual else problem.targets
+        scaled = Scaling.standardizing(outcome, weight, rounding).apply(outcome)
+        data = Observations(rows, scaled, weight, **walk_options)
+        kernels = {name: kernel_of(name, "input") for name in ORDERS}
+        family = likeliest_order(kernels, data, Scales.of(data, d, 0.0), settings.n_neighbors)
+    kernel = kernel_of(ORDERS[0] if family == AUTO else family)
     counts = _shape_weight(weight, problem.held_out, len(rows))
     own_folds = problem.fold if problem.fold is not None and np.ptp(problem.fold) > 0 else None
     plan = Plan(

@@ -236,14 +236,14 @@ class Local:
         variance = np.empty_like(mean) if with_variance else mean
         k = min(self.n_neighbors, len(self.data))
 
-        def work(block: slice) -> None:
-            part = np.asarray(rows[block], dtype=float)
+        def work(numbers: Indices) -> None:
+            part = np.asarray(rows[numbers], dtype=float)
             solved = self._solve(part, self.neighbours.nearest(part, k), terms)
-            mean[block] = solved.local + self._of_mean_weights(solved.u)
+            mean[numbers] = solved.local + self._of_mean_weights(solved.u)
             if with_variance:
-                variance[block] = np.maximum(solved.variance, 0.0) + self._of_unknown_weights(solved.u)
+                variance[numbers] = np.maximum(solved.variance, 0.0) + self._of_unknown_weights(solved.u)
 
-        self._walk(len(rows), n_jobs, work)
+        self._walk(self.neighbours.path(rows), n_jobs, work)
         return mean, variance
 
     def nearest_others(self, numbers: Indices) -> Indices:
@@ -256,7 +256,7 @@ class Local:
         """Residual and latent variance of some of its rows, (b, q) each, given the nearest others."""
         residual, variance = np.empty((2, len(numbers), self.data.n_outputs))
 
-        def work(block: slice) -> None:
+        def work(block: Indices) -> None:
             own = numbers[block]
             others = self.nearest_others(own) if nearest is None else nearest[block]
             solved = self._solve(self.data.rows[own], others)
@@ -268,7 +268,7 @@ class Local:
             residual[block] = (self.data.targets[own] - mean) / left
             variance[block] = given_weights + of_weights / left
 
-        self._walk(len(numbers), n_jobs, work)
+        self._walk(self.neighbours.path(self.data.rows[numbers]), n_jobs, work)
         return residual, variance
 
     def covariance(self, rows: Array, terms: Terms) -> Array:
@@ -305,13 +305,15 @@ class Local:
         half = np.matmul(u[:, :, None, :], self.weights.covariance[:, None])[:, :, 0]
         return np.asarray(np.einsum("qbp,qbp->bq", half, u))
 
-    def _walk(self, n_rows: int, n_jobs: int, work: Callable[[slice], None]) -> None:
+    def _walk(self, path: Indices, n_jobs: int, work: Callable[[Indices], None]) -> None:
+        """Work on the numbers of a path, block by block."""
+
         def of_span(span: int, blocks: list[Block]) -> None:
             for _, block in blocks:
-                work(block)
+                work(path[block])
 
         self._share()
-        walk(n_rows, self.neighbours.block_rows, n_jobs, of_span)
+        walk(len(path), self.neighbours.block_rows, n_jobs, of_span)
 
     def _share(self) -> None:
         """Make what threads share before they begin: the threads that it takes itself are the same."""

@@ -39,7 +39,7 @@ from rio_uq.gp.inference.contract import Objective
 from rio_uq.gp.inference.exact import Exact, ExactObjective, ExactStatistics
 from rio_uq.gp.inference.local import Local, Weights
 from rio_uq.gp.inference.neighbours import Indices
-from rio_uq.gp.inference.two_parts import Terms
+from rio_uq.gp.inference.two_parts import Terms, TwoParts
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.optimize import Optimum, Search
@@ -202,21 +202,28 @@ class NearestObjective(ExactObjective):
 
     def at_full_density(self, x: Array) -> tuple[int, Step]:
         """The number of points that is better for rows that are left out, and the step with it."""
-        theta, log_noise = self._split(x)
-        steps = {}
+        theta, steps = self._split(x)[0], {}
         for n_points in (0, min(SHARED_POINTS, MOST_FEATURES // len(self.all_rows))):
-            points = _points(self.kernel, theta, self.data, n_points)
-            subset = len(self.data)
-            local = Local.of(self.kernel, theta, np.exp(log_noise), self.all_rows, subset, self.n_neighbors, points)
-            nearest = local.nearest_others(self.left_out)
-
-            def leave_out(noise: Array, local: Local = local, nearest: Indices = nearest) -> tuple[Array, Array]:
-                moved = local.changed(noise_variance=noise)
-                return moved.leave_one_out(self.left_out, self.all_rows.n_jobs, nearest)
-
-            steps[n_points] = density_step(x, self.all_rows.subset(self.left_out), leave_out)
+            steps[n_points] = self._step(x, _points(self.kernel, theta, self.data, n_points))
         best = min(steps, key=lambda number: steps[number].loss)
         return best, steps[best]
+
+    def local_step(self, x: Array) -> Step:
+        """The step by near rows alone, which takes no work on all rows."""
+        points = self.data.rows[:0]
+        n_features = TwoParts(self.kernel, self._split(x)[0], points).n_features
+        return self._step(x, points, Weights.zero(n_features, self.data.n_outputs))
+
+    def _step(self, x: Array, points: Array, weights: Weights | None = None) -> Step:
+        theta, log_noise = self._split(x)
+        n_subset, rows = len(self.data), self.all_rows
+        local = Local.of(self.kernel, theta, np.exp(log_noise), rows, n_subset, self.n_neighbors, points, weights)
+        nearest = local.nearest_others(self.left_out)
+
+        def leave_out(noise: Array) -> tuple[Array, Array]:
+            return local.changed(noise_variance=noise).leave_one_out(self.left_out, rows.n_jobs, nearest)
+
+        return density_step(x, rows.subset(self.left_out), leave_out)
 
     @property
     def left_out(self) -> Indices:

@@ -39,6 +39,9 @@ IRRELEVANT = 1e-3
 ROUNDING = 1e-10
 """Candidates may be farther than the k-th nearest row by this share of the largest squared norms."""
 
+PATH_COLUMNS, PATH_STEP = 4, 0.5
+"""Columns by which rows are put in an order for the search, and their steps in standard deviations."""
+
 BLOCK_ROWS, BLOCK_DISTANCES = 64, 2**22
 """Rows that are asked for at once, at most, and distances of a block."""
 
@@ -98,6 +101,16 @@ class Neighbours:
     def block_rows(self) -> int:
         """Rows that can be asked for at once in little memory."""
         return int(np.clip(BLOCK_DISTANCES // max(len(self.scaled), 1), 1, BLOCK_ROWS))
+
+    def path(self, rows: Array) -> Indices:
+        """An order of rows (b, D) in which those that follow each other are near each other, so that a search finds in
+        the cache of the processor what the one before has left there.
+        """
+        wanted = rows[:, self.columns] * self.scale
+        spread = wanted.std(axis=0) if len(wanted) else np.zeros(len(self.columns))
+        widest = [column for column in np.argsort(-spread, kind="stable")[:PATH_COLUMNS] if spread[column] > 0.0]
+        cells = [np.floor(wanted[:, column] / (PATH_STEP * spread[column])) for column in widest]
+        return np.lexsort(cells[::-1]) if cells else np.arange(len(rows))
 
     def nearest(self, rows: Array, k: int) -> Indices:
         """The numbers of the k nearest rows to each of the rows (b, D), nearest first, or of all rows in their order;
