@@ -57,9 +57,17 @@ def test_the_share_of_seen_rows_is_found(model, n_both, rng):
     [
         RandomForestRegressor(5),
         HistGradientBoostingRegressor(loss="absolute_error", max_iter=5),
+        HistGradientBoostingRegressor(monotonic_cst=[1, 0, 0, 0, 0], max_iter=5),
         GradientBoostingRegressor(n_estimators=5, subsample=0.5),
     ],
 )
 def test_other_models_tell_nothing(other, rng):
     X, y = rows_of_a_noisy_curve(rng, 60)
     assert boosted_means(other.fit(X, y), X, y) is None
+
+
+def test_weighed_rows_tell_nothing(rng):
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y = rows_of_a_noisy_curve(rng, 100)
+    model = lightgbm.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1).fit(X, y, sample_weight=rng.uniform(size=100))
+    assert boosted_means(model, X, y) is None

@@ -106,7 +106,7 @@ def _boosted_trees(model: Any, X: Array, left: Array) -> Iterator[BoostedTree]:
     options = model.get_params() if hasattr(model, "get_params") else {}
     name, rate = type(model).__name__, float(options.get("learning_rate", 0.0))
     if name == "HistGradientBoostingRegressor" and options["loss"] == "squared_error":
-        if np.any(model.is_categorical_):
+        if np.any(model.is_categorical_) or options["monotonic_cst"] is not None:
             return
         left -= float(np.ravel(vars(model)["_baseline_prediction"])[0])
         for (predictor,) in vars(model)["_predictors"]:
@@ -121,7 +121,9 @@ def _boosted_trees(model: Any, X: Array, left: Array) -> Iterator[BoostedTree]:
             mean = one.tree_.value[leaves].ravel()
             yield BoostedTree(leaf_of_row, leaves, trained, rate * mean, mean)
     elif name == "LGBMRegressor" and _is_plain(options):
-        for number, (leaf_of_row, leaves, trained, value) in enumerate(lightgbm_leaves(model, X, TREES)):
+        for number, (leaf_of_row, leaves, trained, value, weight) in enumerate(lightgbm_leaves(model, X, TREES)):
+            if not np.allclose(weight, trained):
+                return  # rows were weighed
             mean = value * (trained + options["reg_lambda"]) / (rate * trained)
             # The first tree has the mean of outcomes in its values, too.
             yield BoostedTree(leaf_of_row, leaves, trained, value, mean if number else np.full(len(mean), np.nan))

@@ -123,20 +123,20 @@ def spread_out(n_trees: int, most: int) -> NDArray[np.intp]:
 
 def lightgbm_leaves(
     model: Any, X: Array, n_trees: int
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Array, Array]]:
-    """Of the first trees of LightGBM that have a split, with the value of each leaf."""
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Array, Array, Array]]:
+    """Of the first trees of LightGBM that have a split, with the value of each leaf and the weight of its rows."""
     leaf_of_row = model.booster_.predict(X, pred_leaf=True, num_iteration=n_trees).reshape(len(X), -1)
     trees = model.booster_.dump_model(num_iteration=n_trees)["tree_info"]
     for place, tree in zip(leaf_of_row.T, trees, strict=True):
         if leaves := sorted(_lightgbm_leaves(tree["tree_structure"])):
-            number, trained, value = np.array(leaves).T
-            yield place, number.astype(np.intp), trained, value
+            number, trained, value, weight = np.array(leaves).T
+            yield place, number.astype(np.intp), trained, value, weight
 
 
-def _lightgbm_leaves(node: dict[str, Any]) -> Iterator[tuple[int, int, float]]:
-    """Number, training rows and value of each leaf; none of a tree without a split."""
+def _lightgbm_leaves(node: dict[str, Any]) -> Iterator[tuple[int, int, float, float]]:
+    """Number, training rows, value and weight of each leaf; none of a tree without a split."""
     if "leaf_index" in node:
-        yield node["leaf_index"], node["leaf_count"], node["leaf_value"]
+        yield node["leaf_index"], node["leaf_count"], node["leaf_value"], node["leaf_weight"]
     for child in ("left_child", "right_child"):
         if child in node:
             yield from _lightgbm_leaves(node[child])

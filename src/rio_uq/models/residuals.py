@@ -21,13 +21,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import indexable
 
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.warnings import SeenRowsWarning
 from rio_uq.gp.groups import group_folds
 from rio_uq.models.base import check_fit_params_used, check_predictions, fitted, needs_fit
-from rio_uq.models.boosted_means import boosted_share
 from rio_uq.models.cross_fitting import (
     FEWEST_ROWS,
     Fold,
@@ -41,7 +40,6 @@ from rio_uq.models.cross_fitting import (
     out_of_fold,
 )
 from rio_uq.models.fit_rows import FitRows
-from rio_uq.models.overlap import Share, mean_share
 from rio_uq.models.residual_choice import ResidualChoice
 from rio_uq.models.seen_or_new import CLONES_WORSE, MATTERS, is_same_model, judge_outputs, times
 from rio_uq.models.seen_warnings import (
@@ -53,7 +51,7 @@ from rio_uq.models.seen_warnings import (
     warn_unknown,
     warn_without_clones,
 )
-from rio_uq.models.training_rows import TrainingEvidence, kept_residuals, training_evidence
+from rio_uq.models.training_rows import TrainingEvidence, told_share, training_evidence
 
 FEWEST_TO_JUDGE, FEWEST_FOLDS, N_HALVINGS = 20, 4, 2
 """Rows and folds that clones are judged by: with fewer rows, out-of-fold predictions are taken without asking. To both
@@ -301,7 +299,7 @@ class _Chooser:
             halves,
             is_same=is_same,
             is_other=evidence.is_other,
-            share=self._told_share(evidence, list(zip(clones[len(folds) :], halves, strict=True))),
+            share=told_share(evidence.share, self.model, X, rows.y, rows.weight, clones[len(folds) :], halves),
         )
         if in_parts and verdict.memorised < MATTERS:  # no reason to do without the rows beside the sample
             verdict = replace(verdict, rows="either")
@@ -330,22 +328,6 @@ class _Chooser:
         inside = (by_clone[:, :, : len(folds)].sum(axis=2) - prediction) / (len(folds) - 1)
         share = 0.5 if verdict.share is None else min(max(verdict.share.value, 0.0), 1.0)
         return replace(chosen, own=own, like_clones=share * inside + (1.0 - share) * prediction)
-
-    def _told_share(self, evidence: TrainingEvidence, halves: list[tuple[Any, Fold]]) -> Share | None:
-        """The share of seen rows that the model tells of, with that by the residuals that boosted trees keep, which
-        clones of halves, on the other halves, are compared with.
-        """
-        rows = self.rows
-        shares = [evidence.share] if evidence.share is not None else []
-        means = None if rows.weight is not None or not halves else kept_residuals(self.model, rows.X, rows.y)
-        if means is not None:
-            of_clones = (
-                kept_residuals(clone, _safe_indexing(rows.X, test), rows.y[test]) for clone, (_, test) in halves
-            )
-            of_new = [one for one in of_clones if one is not None]
-            if len(of_new) > 1:
-                shares.append(boosted_share(means, of_new, len(rows.y)))
-        return mean_share(shares)
 
     def _predictions_of_clones(self, folds: list[Fold], X: Any) -> tuple[list[Any], list[Array]]:
         """Clones fitted to the training rows of folds, and their predictions (n, q) of all rows."""

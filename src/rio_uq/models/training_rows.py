@@ -22,13 +22,15 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
+from sklearn.utils import _safe_indexing
 
 from rio_uq._base.array import Array, Mask
 from rio_uq.gp.copies import measurement_of
-from rio_uq.models.boosted_means import boosted_means
+from rio_uq.models.boosted_means import boosted_means, boosted_share
 from rio_uq.models.leaves import TREES, leaves_of_trees, remembered_share, share_drawn, spread_out
-from rio_uq.models.overlap import KeptMeans, Share, seen_share
+from rio_uq.models.overlap import KeptMeans, Share, mean_share, seen_share
 
 FEW = 1e-3
 """Share of the rows below which differences count as rounding."""
@@ -108,6 +110,39 @@ def training_evidence(model: Any, X: Any, y: Array) -> TrainingEvidence:
         return replace(evidence, share=seen_share(steps))
     except Exception:
         return evidence
+
+
+def told_share(
+    share: Share | None,
+    model: Any,
+    X: Any,
+    y: Array,
+    weight: Array | None,
+    clones: list[Any],
+    halves: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
+) -> Share | None:
+    """The share of seen rows by all that the model keeps: a share that is known from it, and that by the residuals in
+    the leaves of boosted trees, if it has any, with those of clones of halves on the other halves beside it.
+
+    Parameters
+    ----------
+    share : Share or None
+        As in `TrainingEvidence`.
+    model, X, y : as in `training_evidence`
+    weight : (n,) array or None
+        With weights, means in leaves are of another kind.
+    clones, halves : lists
+        Clones of the model, each with the rows that it was fitted to and the others.
+    """
+    shares = [] if share is None else [share]
+    means = kept_residuals(model, X, y) if clones and weight is None else None
+    if means is not None:
+        parts = zip(clones, halves, strict=True)
+        of_clones = [kept_residuals(clone, _safe_indexing(X, test), y[test]) for clone, (_, test) in parts]
+        of_new = [one for one in of_clones if one is not None]
+        if len(of_new) > 1:
+            shares.append(boosted_share(means, of_new, len(y)))
+    return mean_share(shares)
 
 
 def kept_residuals(model: Any, X: Any, y: Array) -> KeptMeans | None:
