@@ -213,11 +213,17 @@ def _warn_of_one_value(outcome: Array) -> None:
     for column in outcome.T if n_rows >= FEWEST_ROWS else ():
         values, counts = np.unique(column, return_counts=True)
         n_others = n_rows - int(counts.max())
-        if n_others < min(FEWEST_OTHERS, 0.5 * n_rows):
-            usual = f"{values[counts.argmax()]:g}"
+        usual = f"{values[counts.argmax()]:g}"
+        if not n_others:
+            warn_user(
+                f"y is {usual} in all {n_rows} rows: nothing tells how outcomes scatter, and error bars mean nothing; "
+                "fit to rows whose outcomes differ",
+                MostlyEqualWarning,
+            )
+        elif n_others < min(FEWEST_OTHERS, 0.5 * n_rows):
             warn_user(
                 f"y is {usual} in {n_rows - n_others} of {n_rows} rows, too many to tell how other outcomes scatter: "
-                f"error bars may be too narrow. Fit to more rows; if {usual} stands for something that did not happen, "
+                f"do not rely on error bars. Fit to more rows; if {usual} stands for something that did not happen, "
                 "let a classifier say when it does, and fit RIO to the rows where it did",
                 MostlyEqualWarning,
             )

@@ -11,6 +11,7 @@ from rio_uq.gp.backend.threads import effective_jobs
 from rio_uq.gp.fit import KernelChoice, TrainedGP, fit_residual_gp
 from rio_uq.gp.inference import inference_for
 from rio_uq.gp.inference.contract import Inference
+from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.problem import Problem
 from rio_uq.gp.residual import ResidualGP
@@ -50,9 +51,10 @@ class Trainer:
     def _inference(self, problem: Problem) -> Inference:
         return inference_for(Settings(self.options.inference), len(problem.features))
 
-    def without_model(self) -> Trainer:
-        """For a plain GP on outcomes."""
-        return replace(self, options=replace(self.options, target="outcome", kernel="input"))
+    def without_model(self, kernel: Kernel) -> Trainer:
+        """For a plain GP on outcomes, with the input kernel of another: how rough outcomes are was asked once."""
+        families = "+".join(kernel.terms[number].family for number in kernel.part("input"))
+        return replace(self, options=replace(self.options, target="outcome", kernel="input", input_kernel=families))
 
     def quickly(self, problem: Problem, max_iter: int) -> TrainedGP:
         """Well enough to compare problems: exactly, from one start, with few iterations and a coarse tolerance."""
@@ -99,7 +101,7 @@ def with_or_without_model(
     if not may_choose or not train.may_do_without_model(problem):
         return *trained, None
     outcomes = on_scale(replace(problem, is_residual=False, held_out=None, own=None, like_clones=None), scales)
-    train = train.without_model()
+    train = train.without_model(trained.gp.posterior.kernel)
     if train.trains_folds(problem):
         quick = train.with_constant_noise().quickly(outcomes, PLAIN_ITERATIONS)
         choice = choose_model(trained.left_out, quick.left_out, by_errors_alone=True)

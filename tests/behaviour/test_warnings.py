@@ -159,7 +159,7 @@ def test_counts_of_copies(data):
 def test_outcomes_most_of_which_are_one_value(n_others, data):
     X, y = data[0], np.where(np.arange(40) < n_others, data[1], 0.0)
     rio = RIORegressor(random_state=0)
-    message = f"y is 0 in {40 - n_others} of 40 rows"
+    message = f"y is 0 in {40 - n_others} of 40 rows" if n_others else "y is 0 in all 40 rows"
     assert_points_here(lambda: rio.fit(X, y, y_pred=np.full(40, 0.05), held_out=True), MostlyEqualWarning, message)
 
 

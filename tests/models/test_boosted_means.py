@@ -66,8 +66,32 @@ def test_other_models_tell_nothing(other, rng):
     assert boosted_means(other.fit(X, y), X, y) is None
 
 
-def test_weighed_rows_tell_nothing(rng):
+def test_weighed_rows_tell_nothing(model, rng):
+    X, y = rows_of_a_noisy_curve(rng, 100)
+    assert boosted_means(model.fit(X, y, sample_weight=rng.uniform(size=100)), X, y) is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"bagging_fraction": 0.5, "bagging_freq": 1},
+        {"boosting": "dart"},
+        {"lambda_l1": 1.0},
+        {"mc": [1, 0, 0, 0, 0]},
+        {"objective": "quantile"},
+    ],
+    ids=str,
+)
+def test_lightgbm_of_another_kind_tells_nothing(options, rng):
     lightgbm = pytest.importorskip("lightgbm")
     X, y = rows_of_a_noisy_curve(rng, 100)
-    model = lightgbm.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1).fit(X, y, sample_weight=rng.uniform(size=100))
+    model = lightgbm.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1, **options).fit(X, y)
     assert boosted_means(model, X, y) is None
+
+
+def test_lightgbm_has_other_names_for_its_options(rng):
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y = rows_of_a_noisy_curve(rng, 300)
+    model = lightgbm.LGBMRegressor(n_estimators=30, n_jobs=1, verbose=-1, lambda_l2=20.0, eta=0.05).fit(X, y)
+    means = boosted_means(model, X, y)
+    assert means.square / means.variance < 1e-9

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
-from sklearn.ensemble import AdaBoostRegressor, BaggingRegressor, GradientBoostingRegressor, RandomForestRegressor
+from sklearn.ensemble import (
+    AdaBoostRegressor,
+    BaggingRegressor,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+)
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
@@ -101,3 +107,35 @@ def test_one_row_says_nothing_of_errors(rows):
     X, y = rows
     _, std = RIORegressor(Ridge()).fit(X[:1], y[:1]).predict(X[:2], return_std=True)
     assert (std > 0.5 * np.abs(y[0])).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GradientBoostingRegressor(n_estimators=20, subsample=0.5, random_state=0),
+        HistGradientBoostingRegressor(max_iter=20, early_stopping=True, random_state=0),
+    ],
+)
+@pytest.mark.parametrize("n_trained", [80, 400])
+def test_samples_that_are_smaller_than_the_rows_given_do_not_show_that_these_were_seen(model, n_trained, rng):
+    X = rng.normal(size=(800, 5))
+    y = X[:, 0] + rng.normal(size=800)
+    fitted = model.fit(X[400 : 400 + n_trained], y[400 : 400 + n_trained])
+    assert training_evidence(fitted, X[:400], y[:400]).verdict != "seen"
+
+
+def test_few_of_many_training_rows_do_not_correct_a_model(rng):
+    X = rng.normal(size=(200, 3))
+    y = 3.0 * X[:, 0] + 0.3 * rng.normal(size=200)
+    forest = RandomForestRegressor(20, random_state=0).fit(X, y)
+    rio = RIORegressor(forest, training={"guard": True}, random_state=0).fit(X[:5], y[:5])
+    np.testing.assert_allclose(rio.predict(X), forest.predict(X))
+
+
+def test_codes_of_categories_are_not_guessed(rng):
+    pd, lightgbm = pytest.importorskip("pandas"), pytest.importorskip("lightgbm")
+    X = pd.DataFrame({"city": pd.Categorical(rng.choice([3, 10, 17], size=100)), "size": rng.normal(size=100)})
+    y = rng.normal(size=100)
+    model = lightgbm.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1).fit(X, y)
+    evidence = training_evidence(model, X, y)
+    assert (evidence.verdict, evidence.share) == (None, None)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
-from rio_uq.models.leaves import histogram_leaves, lightgbm_leaves, share_drawn, sklearn_leaves
+from rio_uq.models.leaves import histogram_leaves, lightgbm_leaves, lightgbm_options, share_drawn, sklearn_leaves
 from rio_uq.models.overlap import MOST_COMPARED, KeptMeans, Share, independent_means, sum_of
 
 TREES = 100
@@ -110,6 +110,8 @@ def _boosted_trees(model: Any, X: Array, left: Array) -> Iterator[BoostedTree]:
             return
         left -= float(np.ravel(vars(model)["_baseline_prediction"])[0])
         for (predictor,) in vars(model)["_predictors"]:
+            if not _are_means(predictor.nodes, rate, options["l2_regularization"]):
+                return
             leaf_of_row, leaves, trained = histogram_leaves(predictor.nodes, X)
             value = predictor.nodes["value"][leaves]
             mean = value * (trained + options["l2_regularization"]) / (rate * trained)
@@ -117,30 +119,47 @@ def _boosted_trees(model: Any, X: Array, left: Array) -> Iterator[BoostedTree]:
     elif name == "GradientBoostingRegressor" and options["loss"] == "squared_error" and options["init"] is None:
         left -= float(np.ravel(model.init_.constant_)[0])
         for (one,) in model.estimators_:
+            if not np.array_equal(one.tree_.n_node_samples, one.tree_.weighted_n_node_samples):
+                return
             leaf_of_row, leaves, trained = sklearn_leaves(one, X)
             mean = one.tree_.value[leaves].ravel()
             yield BoostedTree(leaf_of_row, leaves, trained, rate * mean, mean)
-    elif name == "LGBMRegressor" and _is_plain(options):
+    elif name == "LGBMRegressor" and _is_plain(options := lightgbm_options(model)):
+        rate, penalty = float(options["learning_rate"]), float(options["lambda_l2"])
         for number, (leaf_of_row, leaves, trained, value, weight) in enumerate(lightgbm_leaves(model, X, TREES)):
             if not np.allclose(weight, trained):
                 return  # rows were weighed
-            mean = value * (trained + options["reg_lambda"]) / (rate * trained)
+            mean = value * (trained + penalty) / (rate * trained)
             # The first tree has the mean of outcomes in its values, too.
             yield BoostedTree(leaf_of_row, leaves, trained, value, mean if number else np.full(len(mean), np.nan))
 
 
+def _are_means(nodes: NDArray[Any], rate: float, penalty: float) -> bool:
+    """Whether the sums of residuals in a tree of histogram boosting, value times (count + λ), add up: they do not where
+    rows were weighed. The values of leaves, and of no other nodes, have the learning rate in them.
+    """
+    value = np.where(nodes["is_leaf"], nodes["value"] / rate, nodes["value"])
+    total = value * (nodes["count"] + penalty)
+    inner = np.flatnonzero(nodes["is_leaf"] == 0)
+    parts = total[nodes["left"][inner]] + total[nodes["right"][inner]]
+    return np.allclose(total[inner], parts, rtol=ROUNDING, atol=ROUNDING * float(np.abs(total).max()))
+
+
+ROUNDING = 1e-3
+"""Of sums of residuals in single precision."""
+
 PLAIN_LIGHTGBM = {
-    "boosting_type": ("gbdt",),
-    "objective": (None, "regression", "regression_l2", "l2", "mse"),
-    "reg_alpha": (0.0,),
-    "linear_tree": (None, False),
-    "path_smooth": (None, 0.0),
-    "max_delta_step": (None, 0.0),
-    "extra_trees": (None, False),
-    "monotone_constraints": (None,),
+    "boosting": "gbdt",
+    "objective": "regression",
+    "data_sample_strategy": "bagging",
+    "lambda_l1": "0",
+    "linear_tree": "0",
+    "path_smooth": "0",
+    "max_delta_step": "0",
+    "monotone_constraints": "",
 }
 """Options of LightGBM with which the value of a leaf is that of the top of this module."""
 
 
-def _is_plain(options: dict[str, Any]) -> bool:
-    return all(options.get(name) in plain for name, plain in PLAIN_LIGHTGBM.items())
+def _is_plain(options: dict[str, str]) -> bool:
+    return all(options.get(name, plain).strip() == plain for name, plain in PLAIN_LIGHTGBM.items())

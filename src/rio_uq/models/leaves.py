@@ -159,10 +159,20 @@ def share_drawn(model: Any, n_in_tree: float) -> float:
     n_trained = getattr(model, "_n_samples", None)
     if getattr(model, "bootstrap", False) and n_trained is not None:
         return n_in_tree / float(n_trained)
-    share = getattr(model, "subsample", None)
-    if share is None or getattr(model, "subsample_freq", 1) == 0 or type(model).__module__.startswith("catboost"):
-        share = 1.0  # the leaves of CatBoost count all rows
-    return float(share) * (1.0 - _share_validating(model))
+    library = type(model).__module__.partition(".")[0]
+    if library == "lightgbm":
+        options = lightgbm_options(model)
+        return float(options["bagging_fraction"]) if int(options["bagging_freq"]) else 1.0
+    share = None if library == "catboost" else getattr(model, "subsample", None)  # whose leaves count all rows
+    return (1.0 if share is None else float(share)) * (1.0 - _share_validating(model))
+
+
+def lightgbm_options(model: Any) -> dict[str, str]:
+    """The options of LightGBM that a model was trained with, by the names that it has for them."""
+    text = model.booster_.model_to_string(num_iteration=1)
+    lines = text[text.index("parameters:") :].splitlines()
+    pairs = (line.strip("[]").partition(": ") for line in lines if ": " in line)
+    return {name: value for name, _, value in pairs}
 
 
 def _share_validating(model: Any) -> float:

@@ -57,6 +57,9 @@ FEWEST_TO_JUDGE, FEWEST_FOLDS, N_HALVINGS = 20, 4, 2
 """Rows and folds that clones are judged by: with fewer rows, out-of-fold predictions are taken without asking. To both
 halves of so many random halvings there are clones, too."""
 
+CLONES_BETTER = 0.95
+"""Out-of-fold residuals in units of the model's own below which clones are better than the model."""
+
 EVEN = 0.75
 """Clones are averaged if the weight of rows that one is fitted to is no less than this share of that of another."""
 
@@ -228,7 +231,10 @@ class _Chooser:
         if evidence.out_of_bag is not None and not self._has_own_folds:
             choice = ResidualChoice("out-of-bag", "seen", evidence.reason)
             return self._beside_own(Chosen(self.model, evidence.out_of_bag, choice))
-        if (verdict := evidence.verdict) is not None:
+        verdict = evidence.verdict
+        if verdict is not None and evidence.is_other and self.rows.n_counted < FEWEST_TO_JUDGE:
+            verdict = "unknown"  # what clones of so few rows have in common with a model of many, nobody knows
+        if verdict is not None:
             return self._or_unknown(
                 lambda: self._beside_own(self.out_of_fold(verdict, evidence.reason)), verdict, evidence.reason
             )
@@ -308,8 +314,11 @@ class _Chooser:
         numbers = verdict.numbers
         # Of a model that memorises nothing, its own residuals are better than those of worse clones.
         takes_own = in_parts or verdict.clones_worse > MATTERS
-        if verdict.rows == "new" or (verdict.rows == "either" and takes_own):
-            choice = ResidualChoice("in-sample", verdict.rows, str(verdict), n_fits, numbers)
+        # Clones of more rows than the model has seen are better than it is, and its own residuals are safer.
+        are_own_larger = verdict.rows == "mixed" and verdict.clones_worse < CLONES_BETTER
+        if verdict.rows == "new" or (verdict.rows == "either" and takes_own) or are_own_larger:
+            larger = "; its own residuals are larger than those of clones" if are_own_larger else ""
+            choice = ResidualChoice("in-sample", verdict.rows, f"{verdict}{larger}", n_fits, numbers)
             if verdict.rows == "new" and in_parts:
                 choice = replace(choice, rows="unknown", reason=SAMPLE_CANNOT_TELL)
                 warn_unknown(f"{UNKNOWN}: {SAMPLE_CANNOT_TELL}", rows.y, own)

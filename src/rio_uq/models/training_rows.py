@@ -6,7 +6,8 @@ Trees store how many training rows ended in each leaf. With the given rows sent 
     others ≥ Σ_leaf max(0, trained − given)     training rows that were not given
 
 Both vanish where the rows are the same, and ``others`` alone where the training rows are among those given. Trees that
-draw samples of the rows (bootstrap, subsample) say nothing of ``unseen``.
+draw samples of the rows (bootstrap, subsample) say nothing of ``unseen``, and of ``others`` only if the samples are so
+large that leaves would lack some of the rows if these were new.
 
 A bagged model can be asked for its out-of-bag predictions after the fact: its samples are drawn again from the random
 state of each tree. Fully grown trees have the very outcomes of their training rows in their leaves. Other models keep
@@ -19,7 +20,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,11 @@ FEW = 1e-3
 """Share of the rows below which differences count as rounding."""
 
 ROUNDING = 1e-6
+CLEAR, STANDARD_ERRORS = 5.0, 4.0
+"""Rows that leaves would lack, or have too many of, if the rows given were new, for counts that agree to tell anything;
+and how far samples drawn for trees may be from their size.
+"""
+
 PREDICTED_FEW = 0.1
 """Out-of-bag predictions are of use if at most this share of the rows is in every tree's sample."""
 
@@ -172,6 +178,8 @@ def _steps(model: Any, X: Any, y: Array) -> tuple[list[tuple[Any, Array]], Array
                     X = step.transform(X)
             model = model.steps[-1][1]
         else:
+            if any(str(kind) == "category" for kind in getattr(X, "dtypes", ())):
+                raise TypeError("which code a model has for a category is its own affair")
             matrix = np.asarray(X, dtype=float)
             return [*((step, np.asarray(rows)) for step, rows in steps), (model, matrix)], y
 
@@ -208,7 +216,7 @@ def _evidence(model: Any, X: Array, y: Array) -> TrainingEvidence:
         return _or_remembered(_of_bootstrap(model, X, y), model, X, y)
     bounds = _leaf_bounds(model, X)
     if bounds is not None:
-        evidence = _of_leaves(*bounds, len(X), draws=share_drawn(model, 1.0) < 1.0)
+        evidence = _of_leaves(bounds, len(X), share_drawn(model, bounds.trained))
         return _or_remembered(evidence, model, X, y)
     if type(model).__name__ in ("LinearRegression", "Ridge"):
         return _of_normal_equations(model, X, y)
@@ -277,30 +285,61 @@ def _of_bootstrap(model: Any, X: Array, y: Array) -> TrainingEvidence:
     return TrainingEvidence("seen", reason, out_of_bag=mean if is_enough else None)
 
 
-def _of_leaves(unseen: float, others: float, expected: float, n: int, *, draws: bool) -> TrainingEvidence:
-    reason = f"by the counts in its leaves, {others:.0f} training rows at least were not among the {n} given"
-    if others <= FEW * n and (draws or unseen <= FEW * n):
-        return TrainingEvidence("seen", "the counts in its leaves are those of these rows")
-    if not draws and unseen <= FEW * n and expected >= 5.0:
+class _LeafBounds(NamedTuple):
+    """``unseen`` and ``others`` of the top of this module, what to expect of each if the rows were new, and the rows
+    that a tree was grown on.
+    """
+
+    unseen: float
+    others: float
+    unseen_if_new: float
+    others_if_new: float
+    trained: float
+
+
+def _of_leaves(bounds: _LeafBounds, n: int, share: float) -> TrainingEvidence:
+    """Of trees that were each grown on a share of the training rows."""
+    reason = f"by the counts in its leaves, {bounds.others:.0f} training rows at least were not among the {n} given"
+    if bounds.others <= FEW * n:
+        if share < 1.0:
+            away, spread = abs(bounds.trained - share * n), np.sqrt(n * share * (1.0 - share))
+            is_size, is_clear = away <= STANDARD_ERRORS * spread + 1.0, bounds.others_if_new >= CLEAR
+        else:
+            is_size, is_clear = True, bounds.unseen <= FEW * n
+        if is_size and is_clear:
+            return TrainingEvidence("seen", "the counts in its leaves are those of these rows")
+        if share < 1.0:
+            return TrainingEvidence(is_other=not is_size)
+    if share == 1.0 and bounds.unseen <= FEW * n and bounds.unseen_if_new >= CLEAR:
         return TrainingEvidence("seen", "all of these rows are among those counted in its leaves")
     return TrainingEvidence(reason=reason, is_other=True)
 
 
-def _leaf_bounds(model: Any, X: Array) -> tuple[float, float, float] | None:
-    """``unseen``, ``others``, and what to expect of ``unseen`` if the rows were new; None for models without trees."""
+def _leaf_bounds(model: Any, X: Array) -> _LeafBounds | None:
+    """The largest bounds by some trees; None for models without trees."""
     bounds = []
     for leaf_of_row, leaves, trained in islice(leaves_of_trees(model, X), TREES):
         if not np.array_equal(trained, np.round(trained)):
             return None  # sums of weights or of second derivatives
         place = np.searchsorted(leaves, leaf_of_row)
-        counts = np.bincount(place, minlength=len(leaves))
-        rate = len(X) * trained / max(float(trained.sum()), 1.0)
-        surplus = np.maximum(rate - trained, 0.0) + 0.4 * np.sqrt(rate) * (trained < rate + np.sqrt(rate + 1.0))
-        bounds.append([np.maximum(counts - trained, 0).sum(), np.maximum(trained - counts, 0).sum(), surplus.sum()])
-    if not bounds:
-        return None
-    unseen, others, expected = np.max(bounds, axis=0)
-    return float(unseen), float(others), float(expected)
+        counts, total = np.bincount(place, minlength=len(leaves)), float(trained.sum())
+        rate = len(X) * trained / max(total, 1.0)
+        bounds.append(
+            [
+                np.maximum(counts - trained, 0).sum(),
+                np.maximum(trained - counts, 0).sum(),
+                _surplus(rate, trained),
+                _surplus(trained, rate),
+                total,
+            ]
+        )
+    return _LeafBounds(*np.max(bounds, axis=0).tolist()) if bounds else None
+
+
+def _surplus(expected: Array, other: Array) -> float:
+    """How much counts about these expected values exceed others, summed over leaves, roughly."""
+    by_chance = 0.4 * np.sqrt(expected) * (other < expected + np.sqrt(expected + 1.0))
+    return float((np.maximum(expected - other, 0.0) + by_chance).sum())
 
 
 def _of_normal_equations(model: Any, X: Array, y: Array) -> TrainingEvidence:
