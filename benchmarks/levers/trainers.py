@@ -11,7 +11,7 @@ from scipy.optimize import OptimizeResult, minimize
 from rio_uq.gp.inference.contract import Objective
 from rio_uq.gp.inference.sparse import SparseObjective
 from rio_uq.gp.optimize import Optimum, maximize
-from rio_uq.gp.training import Trained, _Trainer
+from rio_uq.gp.training import Explored, Trained, _Trainer
 
 FEW = 2_000
 """Rows of small subsets."""
@@ -25,15 +25,15 @@ Array = np.ndarray
 class Growing(_Trainer):
     """The first stage on subsets of growing size, each from the optimum of the last."""
 
-    def explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
-        x, start = super().explore(starts, n_rows // 5)
-        return super().explore([x], n_rows)[0], start
+    def explore(self, starts: list[Array], n_rows: int) -> Explored:
+        first = super().explore(starts, n_rows // 5)
+        return super().explore([first.x], n_rows)._replace(start=first.start)
 
 
 class Float32First(_Trainer):
     """The first stage on rows of float32."""
 
-    def explore(self, starts: list[Array], n_rows: int) -> tuple[Array, Array]:
+    def explore(self, starts: list[Array], n_rows: int) -> Explored:
         rough = _Trainer(**{field.name: getattr(self, field.name) for field in fields(self)})
         return replace(rough, data=replace(self.data, dtype=np.float32)).explore(starts, n_rows)
 
@@ -82,8 +82,8 @@ class SecondOrder(_Trainer):
     differences of gradients. Beyond its bounds the objective is taken to be flat.
     """
 
-    def run(self, x: Array, start: Array) -> Trained:
-        return _NewtonSteps(**{field.name: getattr(self, field.name) for field in fields(self)}).run(x, start)
+    def run(self, explored: Explored) -> Trained:
+        return _NewtonSteps(**{field.name: getattr(self, field.name) for field in fields(self)}).run(explored)
 
 
 class _NewtonSteps(_Trainer):

@@ -69,8 +69,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     input_kernel, output_kernel : str
         "rbf", "matern12", "matern32", "matern52", "rational_quadratic", "linear", or a sum such as "rbf+linear". With a
         linear part in the output kernel the GP learns how much of the model's output to keep, see ``trust_``. The input
-        kernel "auto" is "matern52" and, where predictions come from nearest rows, the likeliest of the three Matérn
-        kernels by rows that are left out.
+        kernel "auto" is "matern52" and, above 2,000 rows in memory, the likeliest of the three Matérn kernels by rows
+        that are left out.
     ard : bool
         One lengthscale for each feature.
     features : "auto", None, list of columns, transformer or callable

@@ -44,7 +44,7 @@ def test_other_trainers_find_the_same_optimum(kind):
     usual = training.train(**question)
     arguments = {name: question[name] for name in ("kernel", "data", "bounds", "settings", "rng", "prior", "rough")}
     other = kind(**arguments)
-    trained = other.run(*other.explore(question["starts"], 60))
+    trained = other.run(other.explore(question["starts"], 60))
     assert trained.objective == pytest.approx(usual.objective, abs=0.05)
     np.testing.assert_allclose(trained.posterior.noise_variance, usual.posterior.noise_variance, rtol=0.05)
 
