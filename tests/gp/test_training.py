@@ -66,3 +66,21 @@ def test_bound_is_the_likelihood_without_the_prior(rng):
     x = np.concatenate([trained.posterior.theta, np.log(trained.posterior.noise_variance)])
     assert trained.objective == pytest.approx(trained.bound + prior(x)[0])
     assert trained.bound <= fit(kernel, data, scales).bound + 0.1
+
+
+def test_the_lead_over_a_gp_without_signal_tells_a_signal_from_noise(rng):
+    kernel, data, scales = make(rng, 120)
+    noise = Observations(data.rows, rng.normal(size=(120, 1)))
+
+    def lead_of(data, scales):
+        start = rio_start(kernel, 1, scales)
+        bounds, prior = bounds_of(kernel, 1, scales), weak_prior(kernel, 1, scales)
+        return train(kernel, data, [start], bounds, Settings(), rng, prior, rough=start - 0.5).lead
+
+    assert lead_of(noise, Scales.of(noise, 2, 1.0)) < 10.0
+    assert lead_of(data, scales) > 100.0
+
+
+def test_there_is_no_lead_where_starts_are_not_explored(rng):
+    kernel, data, scales = make(rng, 60)
+    assert fit(kernel, data, scales, subset_rows=None).lead == 0.0
