@@ -233,7 +233,8 @@ def _fit_blocks(part: Part, options: Options, held_out: bool | None, blocks: Blo
     """Fit to rows whose groups are blocks of successive rows, with a warning."""
     blocks.warn()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SeenRowsWarning)  # it was there the first time
+        for category in (SeenRowsWarning, MostlyEqualWarning):  # they were there the first time
+            warnings.simplefilter("ignore", category)
         fitted = _fit_rows(replace(part, groups=blocks.block), options, held_out)
     return fitted if fitted.residuals is None else replace(fitted, residuals=blocks.added_to(fitted.residuals))
 
