@@ -37,7 +37,8 @@ class Decomposition(NamedTuple):
 
 
 class LeaveOneOut(NamedTuple):
-    """Each row given to `fit`, as it is predicted without it; arrays of the shape of y.
+    """Each row given to `fit`, as it is predicted without it; arrays of the shape of y. Of more than 50,000 rows,
+    so many are predicted, and the others are NaN.
 
     Attributes
     ----------
@@ -50,7 +51,7 @@ class LeaveOneOut(NamedTuple):
         than their own.
     weight : (n,) array
         How much each row says of rows to come: its ``sample_weight``, and 0 for rows that the model has seen where
-        others are held out.
+        others are held out, and for those that are NaN.
     z_by_fold : array
         The same by a GP that was trained without the fold of the row, hyperparameters included, where inference is
         exact and `Training.guard` is on; equal to ``z`` elsewhere.

@@ -248,6 +248,7 @@ def _leave_one_out(
     moments = (centre, std) if fitted.scales.is_identity else fitted.moments(centre, std)
     columns = np.full((4, len(counts), outcome.shape[1]), np.nan)
     columns[:, used] = np.stack([*moments, residual / std, by_fold])
+    counts = np.where(np.isnan(columns).any(axis=(0, 2)), 0.0, counts)
     mean, spread, z, z_by_fold = (fitted.shaped(column) for column in columns)
     return LeaveOneOut(mean, spread, z, counts, z_by_fold)
 

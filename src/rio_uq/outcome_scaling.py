@@ -24,8 +24,9 @@ from rio_uq.scales.outputs import OutcomeScales
 SCALE_ROWS, SCALE_ITERATIONS = 300, 20
 """Rows and iterations by which scales are compared."""
 
-LARGEST_ERROR = 1.05
-"""A scale is left out if squared errors of left-out rows, in the units of y, are this much larger than on none."""
+LARGEST_ERROR, STANDARD_ERRORS, LARGEST_SQUARE = 1.05, 1.0, 9.0
+"""A scale is left out if squared errors of left-out rows, in the units of y, are this much larger than on none, and by
+so many standard errors. Squares count up to the last number times their mean: of skewed outcomes a few would decide."""
 
 QuickTraining = Callable[[Problem, int], TrainedGP]
 """Fits the GP of a problem with at most so many iterations."""
@@ -99,7 +100,7 @@ def _best_scale(
     if not others:
         return identity, {}, 0.0, left_out_for
     problem, y = problem.subset(rows), y[rows]
-    log_density, error, outside = {}, {}, 0.0
+    log_density, square, outside = {}, {}, 0.0
     for scale in (identity, *others):
         one = OutcomeScales((scale,))
         _, left_out = train(on_scale(problem, one), SCALE_ITERATIONS)
@@ -108,17 +109,25 @@ def _best_scale(
         z, std = (left_out.of_rows(values)[:, 0] for values in (left_out.scores, left_out.std))
         log_density[scale.kind] = scores.logpdf(z) - np.log(std) + scale.log_slope(y)
         mean, _ = moments(one, (scale.forward(y) - z * std)[:, None], std[:, None], _nodes(shape))
-        error[scale.kind] = float(np.average((y - mean[:, 0]) ** 2, weights=_weight_of_rows(left_out)))
+        square[scale.kind] = (y - mean[:, 0]) ** 2
         if scale is identity:
             centre = y - z * std
             ends = (centre + std * end for end in scores.ppf(np.array([0.025, 0.975])))
             lower, upper = others[0].lower, others[0].upper
             outside = float(np.mean(np.any([(end < lower) | (end > upper) for end in ends], axis=0)))
-    accurate = [scale for scale in others if error[scale.kind] <= LARGEST_ERROR * error[identity.kind]]
-    if not accurate:
-        return identity, {}, outside, None
-    best, gains = chosen(accurate, identity, log_density, _weight_of_rows(left_out), outside)
+    weight = _weight_of_rows(left_out)
+    accurate = [scale for scale in others if not _errs_more(square[scale.kind], square[identity.kind], weight)]
+    best, gains = chosen(others, accurate, identity, log_density, weight, outside)
     return best, gains, outside, _beyond(best, all_rows)
+
+
+def _errs_more(square: Array, other: Array, weight: Array) -> bool:
+    """Whether squared errors of left-out rows (n,) are clearly larger than others of the same rows."""
+    largest = LARGEST_SQUARE * np.average(other, weights=weight)
+    square, other = np.minimum(square, largest), np.minimum(other, largest)
+    more = square - LARGEST_ERROR * other
+    error = float(np.std(more)) / np.sqrt(len(more))
+    return bool(np.average(more, weights=weight) > STANDARD_ERRORS * error)
 
 
 def _nodes(shape: Shape | None) -> Array:

@@ -63,12 +63,13 @@ def test_other_frames_are_encoded_alike(table):
     np.testing.assert_array_equal(TableEncoder().fit_transform(nullable), expected)
 
 
-def test_rare_levels_share_a_column_and_unseen_ones_have_none():
+def test_rare_levels_share_a_column_and_unseen_ones_are_unlike_all_others():
     names = ["a"] * 5 + ["b"] * 4 + ["c", "d"]
     encoder = TableEncoder(max_levels=2).fit(pd.DataFrame({"x": names}))
     assert encoder.feature_names_out_ == ["x=a", "x=b", "x=(other)"]
     new = pd.DataFrame({"x": ["a", "c", "z", None]})
-    np.testing.assert_array_equal(encoder.transform(new), [[1, 0, 0], [0, 0, 1], [0, 0, 1], [0, 0, 0]])
+    unlike = [-1.0 / np.sqrt(3.0)] * 3
+    np.testing.assert_array_equal(encoder.transform(new), [[1, 0, 0], [0, 0, 1], [0, 0, 1], unlike])
     (column,) = encoder.columns_
     assert column.unseen(new["x"]) == 1
     (column,) = TableEncoder().fit(pd.DataFrame({"x": names})).columns_

@@ -60,8 +60,16 @@ def test_few_rows_are_taken_as_they_are():
 )
 def test_a_scale_has_to_gain_clearly_unless_intervals_would_leave_the_range(gain, outside, kind):
     log_density = {"identity": np.zeros(1000), "log": np.full(1000, gain)}
-    scale, gains = chosen([named_scale("log", PRICES)], IDENTITY, log_density, np.ones(1000), outside)
+    options = [named_scale("log", PRICES)]
+    scale, gains = chosen(options, options, IDENTITY, log_density, np.ones(1000), outside)
     assert scale.kind == kind
     assert gains == {"log": pytest.approx(gain)}
     words = ScaleChoice((scale,), (gains,), (outside,), (None,)).in_words(0)
     assert ("20% of 95 % intervals leave the range" in words) == (kind == "identity" and outside > 0.0)
+
+
+def test_a_scale_that_errs_more_is_not_taken_and_its_gain_is_kept():
+    log_density = {"identity": np.zeros(1000), "log": np.full(1000, 1.0)}
+    scale, gains = chosen([named_scale("log", PRICES)], [], IDENTITY, log_density, np.ones(1000), 0.0)
+    assert scale is IDENTITY
+    assert gains == {"log": 1.0}

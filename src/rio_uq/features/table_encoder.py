@@ -87,10 +87,18 @@ class CategoryColumn:
         return 0 if self.has_other and self.has_missing else int((self._codes(values) < 0).sum())
 
     def encode(self, values: Any) -> Array:
+        """Of a level that there was none of in `fit`, −1/√K in all K columns.
+
+        With lengthscales l, two levels a and b are 1/l_a² + 1/l_b² apart. From such a row to level a it is
+        (1 + 1/√K)²/l_a² + Σ_{b ≠ a} 1/(K l_b²), about as far as to a typical level. Zeros would be 1/l_a² apart: near
+        to all levels whose lengthscale is long.
+        """
         codes = self._codes(values)
-        encoded = np.zeros((len(codes), len(self.encoded_names())))
+        n_columns = len(self.encoded_names())
+        encoded = np.zeros((len(codes), n_columns))
         has_level = codes >= 0
         encoded[has_level, codes[has_level]] = 1.0
+        encoded[~has_level] = -1.0 / np.sqrt(max(n_columns, 1))
         return encoded
 
     def _codes(self, values: Any) -> NDArray[np.intp]:
@@ -115,10 +123,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     A column of numbers stays as it is. If some of them are missing in `fit`, the median stands in for them, and a
     column of zeros and ones says where. Text, truth values and categories become a column of zeros and ones for each
     level: the most frequent levels, one for all others, and one for missing values, if there are any in `fit`. A level
-    that was not there is none of the known ones: zeros in all of its columns, so that the GP takes it to be between
-    them. A date becomes the number of days since the first one, and its place in the year, the week and the day, each
-    as a sine and a cosine, where dates in `fit` go round at least once and differ in it. A duration becomes days, a
-    time its place in the day.
+    that was not there is none of the known ones: the same negative number in all of its columns, so that the GP takes
+    it to be as far from each of them as they are from each other. A date becomes the number of days since the first
+    one, and its place in the year, the week and the day, each as a sine and a cosine, where dates in `fit` go round at
+    least once and differ in it. A duration becomes days, a time its place in the day.
 
     `RIORegressor.save` can write what was learnt, so that `rio_uq.load` needs no ``features``.
 

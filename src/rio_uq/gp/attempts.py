@@ -19,10 +19,11 @@ from rio_uq.gp.averaged import MOST_ROWS, average_around
 from rio_uq.gp.curvature import curvature_of_few
 from rio_uq.gp.folds import FoldPredictions, FoldSearch, predict_folds, random_folds
 from rio_uq.gp.groups import predict_groups
-from rio_uq.gp.guard import FEWEST_ROWS, Guarded, guarded_errors
+from rio_uq.gp.guard import FEWEST_ROWS, Guarded, guarded_errors, shrunk
 from rio_uq.gp.inference import inference_for
 from rio_uq.gp.inference.exact import ExactObjective
 from rio_uq.gp.kernels.io import Kernel
+from rio_uq.gp.left_out_rows import Rows
 from rio_uq.gp.noise.constant import with_noise_of
 from rio_uq.gp.noise.student import FURTHER_ITERATIONS, train_student
 from rio_uq.gp.noise.tails import Tails, mean_beside_location, predicts_better
@@ -62,10 +63,12 @@ class Plan:
         Features and predictions, scaled.
     has_slope : bool
         Whether the kernel can take the model's output back, so that a second start makes sense.
-    counts : (n,) array
-        How much each row counts where errors of left-out rows do.
+    left_out_rows : (m,) array of int or slice
+        The rows that are left out.
+    counts : (m,) array
+        How much each of them counts.
     own_folds : (n,) array of int or None
-        Folds of the user's own.
+        Folds of the user's own, where all rows are left out.
     """
 
     problem: Problem
@@ -82,6 +85,7 @@ class Plan:
     guard: bool
     average: bool
     keeps_constant: bool
+    left_out_rows: Rows
     counts: Array
     own_folds: NDArray[np.intp] | None
 
@@ -104,11 +108,12 @@ class Attempt(NamedTuple):
     targets : Scaling
         The units in which it was trained.
     data : Observations
+        All rows.
     trained : Trained
     posterior : Posterior
         With the noise that left-out rows show.
     left_out : (residual, latent)
-        Of single rows in closed form, (n, q) each.
+        Of the rows that are left out, each alone and in closed form, (m, q) each.
     guarded : Guarded
     constant : (q,) array or float
         What targets are relative to.
@@ -155,7 +160,7 @@ def normal_attempt(plan: Plan, targets: Scaling) -> Attempt:
 
 def robust_attempt(plan: Plan, first: Attempt, tails: Tails, rounding: Array | None, *, is_asked_for: bool) -> Attempt:
     """The better one of an attempt and of one with a Student likelihood, by errors of left-out rows."""
-    precision, weight = tails.precision(first.guarded.residual), plan.problem.weight
+    precision, weight = tails.precision(_residual_of_all_rows(plan, first)), plan.problem.weight
     units = first.targets
     if rounding is not None:
         weighed = precision if weight is None else weight * precision
@@ -171,6 +176,14 @@ def robust_attempt(plan: Plan, first: Attempt, tails: Tails, rounding: Array | N
         return first
     attempt = _guarded(plan, second)
     return attempt if is_better(attempt.guarded.residual) else first
+
+
+def _residual_of_all_rows(plan: Plan, attempt: Attempt) -> Array:
+    """What is left of each row by the guarded correction, without that row."""
+    if isinstance(plan.left_out_rows, slice):
+        return attempt.guarded.residual
+    left_out = attempt.trained.posterior.leave_one_out(attempt.data)
+    return shrunk(*left_out, attempt.guarded.correction, attempt.constant + attempt.data.targets)[0]
 
 
 def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision: Array | None = None) -> _TrainedGP:
@@ -215,7 +228,7 @@ def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision
     if plan.averages and curvature is not None:
         average = average_around(ExactObjective(kernel, data), trained.posterior, curvature, bounds, prior)
         trained = replace(trained, posterior=average)
-    left_out = trained.posterior.leave_one_out(data)
+    left_out = trained.posterior.leave_one_out(data.subset(plan.left_out_rows))
     return _TrainedGP(targets, data, trained, bounds, prior, left_out, degrees, curvature, fold_optima)
 
 
@@ -243,7 +256,7 @@ def _guarded(plan: Plan, gp: _TrainedGP) -> Attempt:
         guarded = guarded_errors(
             gp.left_out,
             by_fold,
-            gp.data.targets,
+            gp.data.targets[plan.left_out_rows],
             constant,
             counts,
             shrinks=problem.is_residual,

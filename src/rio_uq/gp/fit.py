@@ -15,6 +15,7 @@ from rio_uq.gp.guard import FEWEST_ROWS, shrunk
 from rio_uq.gp.inference import inference_for
 from rio_uq.gp.kernels.io import Kernel, io_kernel
 from rio_uq.gp.left_out import LeftOut
+from rio_uq.gp.left_out_rows import ALL_ROWS, left_out_rows
 from rio_uq.gp.noise import holds_between_folds, learn_noise
 from rio_uq.gp.noise.constant import with_noise_of
 from rio_uq.gp.noise.growth import Growth, fit_growth
@@ -129,8 +130,10 @@ def fit_residual_gp(
         kernels = {name: kernel_of(name, "input") for name in ORDERS}
         family = likeliest_order(kernels, data, Scales.of(data, d, 0.0), settings.n_neighbors)
     kernel = kernel_of(ORDERS[0] if family == AUTO else family)
-    counts = _shape_weight(weight, problem.held_out, len(rows))
     own_folds = problem.fold if problem.fold is not None and np.ptp(problem.fold) > 0 else None
+    needs_all = own_folds is not None or problem.held_out is not None
+    chosen = ALL_ROWS if needs_all else left_out_rows(len(rows), place)
+    counts = _shape_weight(weight, problem.held_out, len(rows))[chosen]
     plan = Plan(
         problem=problem,
         rows=rows,
@@ -146,13 +149,15 @@ def fit_residual_gp(
         guard=guard,
         average=average,
         keeps_constant=keeps_constant,
+        left_out_rows=chosen,
         counts=counts,
         own_folds=own_folds,
     )
     attempt = normal_attempt(plan, targets)
     is_asked_for = noise == "student" and len(rows) >= FEWEST_ROWS
     is_heavy = is_asked_for
-    if is_asked_for or (noise == "io" and guard and not keeps_constant and may_have_tails(problem)):
+    leaves_all_out = chosen is ALL_ROWS  # a precision for each row takes its error without it
+    if is_asked_for or (noise == "io" and guard and not keeps_constant and leaves_all_out and may_have_tails(problem)):
         tails = likeliest_tails(attempt.guarded.residual, counts)
         is_heavy = is_asked_for or gain_over_normal(tails, attempt.guarded.residual, counts) > EVIDENCE
         if is_heavy and not is_asked_for and not inference.trains_folds:
@@ -161,22 +166,24 @@ def fit_residual_gp(
             attempt = robust_attempt(plan, attempt, tails, rounding, is_asked_for=is_asked_for)
     targets, data, trained, posterior = attempt.targets, attempt.data, attempt.trained, attempt.posterior
     left_out, guarded, constant = attempt.left_out, attempt.guarded, attempt.constant
+    some = data.subset(chosen)
     kind = noise
-    if own_folds is not None and not holds_between_folds(noise, posterior, data, guarded.errors, d, own_folds, rng):
+    if own_folds is not None and not holds_between_folds(noise, posterior, some, guarded.errors, d, own_folds, rng):
         kind = "constant"
     posterior, noise_model, noise_variance = learn_noise(
-        kind, posterior, data, guarded.errors, d, problem.held_out, rng
+        kind, posterior, some, guarded.errors, d, problem.held_out, rng
     )
     if is_heavy and not noise_model.varies:
         errors = winsorised(guarded.residual, counts), guarded.latent
         posterior = with_noise_of(posterior, errors, counts, np.zeros(q))
-        posterior, _, noise_variance = learn_noise("constant", posterior, data, errors, d, problem.held_out, rng)
+        posterior, _, noise_variance = learn_noise("constant", posterior, some, errors, d, problem.held_out, rng)
     growth = Growth.none(q)
     if noise_model.varies and problem.is_residual and not keeps_constant:
-        growth = fit_growth(y_pred, guarded.residual, counts)
+        growth = fit_growth(y_pred[chosen], guarded.residual, counts)
     edges = None
     if problem.is_residual:
-        edges = Edges.of(rows[:, d:], open_slope(rows[:, d:], guarded.residual, counts, guarded.correction))
+        slope = open_slope(some.rows[:, d:], guarded.residual, counts, guarded.correction)
+        edges = Edges.of(rows[:, d:], slope)
     shift = attempt.shift
     gp = ResidualGP(
         posterior=posterior,
@@ -202,11 +209,12 @@ def fit_residual_gp(
         weighed = replace(data, targets=response.targets, precision=response.precision)
         of_response = posterior.of_rows(weighed)
         gp = gp.with_posterior(replace(of_response, noise_variance=posterior.noise_variance))
-    residual, latent = shrunk(*left_out, guarded.correction, constant + data.targets)
+    residual, latent = shrunk(*left_out, guarded.correction, constant + some.targets)
     residual = residual - shift
     std = np.sqrt(latent + noise_variance)
     scores = guarded.residual / np.sqrt(guarded.latent + noise_variance)
-    return TrainedGP(gp, LeftOut(targets.scale * residual, targets.scale * std, scores, counts, place))
+    of_some = LeftOut(targets.scale * residual, targets.scale * std, scores, counts, place)
+    return TrainedGP(gp, of_some.among(len(rows), chosen))
 
 
 def _shape_weight(weight: Array | None, held_out: Mask | None, n_rows: int) -> Array:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
+from rio_uq.gp.left_out_rows import Rows
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,8 @@ class LeftOut:
         residual/std; with a guard and exact inference those of GPs that were trained without the row.
     weight : (m,) array
         How often each row counts where the shape of errors is learnt: zero for rows that the model has seen, if others
-        are held out, and once for copies of one measurement.
+        are held out, and once for copies of one measurement; zero, too, for rows that were not left out, of which the
+        rest is NaN.
     place : (n,) array of int or None
         Which of the distinct rows each row of the problem is; None where none were merged.
     """
@@ -43,3 +45,13 @@ class LeftOut:
     def of_rows(self, values: Array) -> Array:
         """Values of distinct rows (m, q) as those of all rows (n, q)."""
         return values if self.place is None else values[self.place]
+
+    def among(self, n_rows: int, chosen: Rows) -> LeftOut:
+        """These as some of so many distinct rows."""
+        if isinstance(chosen, slice):
+            return self
+        columns = np.full((3, n_rows, self.residual.shape[1]), np.nan)
+        columns[:, chosen] = self.residual, self.std, self.scores
+        weight = np.zeros(n_rows)
+        weight[chosen] = self.weight
+        return replace(self, residual=columns[0], std=columns[1], scores=columns[2], weight=weight)

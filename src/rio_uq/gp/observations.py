@@ -85,7 +85,7 @@ class Observations:
 
         return sum_over_rows(len(self), 4096, self.n_jobs, work)[0]
 
-    def subset(self, indices: NDArray[np.intp]) -> Observations:
+    def subset(self, indices: NDArray[np.intp] | slice) -> Observations:
         """Some of the rows, walked over in the same way."""
         weight, precision = (None if kind is None else kind[indices] for kind in (self.weight, self.precision))
         return replace(self, rows=self.rows[indices], targets=self.targets[indices], weight=weight, precision=precision)

@@ -159,12 +159,21 @@ def _ratio_of_slopes(scale: NamedScale, y: Array) -> float:
 
 
 def chosen(
-    options: list[NamedScale], identity: Scale, log_density: Mapping[str, Array], weight: Array, outside: float
+    options: list[NamedScale],
+    accurate: list[NamedScale],
+    identity: Scale,
+    log_density: Mapping[str, Array],
+    weight: Array,
+    outside: float,
 ) -> tuple[Scale, dict[str, float]]:
-    """The scale of one output and its gains, from the log density of each left-out row on each scale."""
+    """The scale of one output, among the accurate ones, and the gains of all, from the log density of each left-out
+    row on each scale.
+    """
     as_it_is = log_density[identity.kind]
     gains = {scale.kind: float(np.average(log_density[scale.kind] - as_it_is, weights=weight)) for scale in options}
-    best = max(options, key=lambda scale: gains[scale.kind])
+    if not accurate:
+        return identity, gains
+    best = max(accurate, key=lambda scale: gains[scale.kind])
     error = float(np.std(log_density[best.kind] - as_it_is)) / np.sqrt(len(as_it_is))
     least = max(LEAST_GAIN_OF_A_ROW, LEAST_GAIN / len(as_it_is), STANDARD_ERRORS * error)
     if outside > OUTSIDE:

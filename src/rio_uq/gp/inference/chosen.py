@@ -2,9 +2,9 @@
 
 Hyperparameters come from an exact fit of a subset, as for nearest rows (`rio_uq.gp.inference.nearest`). At these, some
 rows of the others are left out of the GP of nearest rows, with and without shared points, and of the sparse GP; the
-noise of each is as likely as it can be. Where the sparse GP is not clearly less likely, it is trained on all rows from
-there on: it predicts faster, and learns its hyperparameters from all of them. Otherwise what it cannot see is worth
-more.
+noise of each is as likely as it can be. Where the sparse GP is not clearly less likely, it is trained from there on: it
+predicts faster, and learns its hyperparameters from more rows than the subset has. Otherwise what it cannot see is
+worth more.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from rio_uq._base.array import Array
 from rio_uq.gp.inference import sparse
 from rio_uq.gp.inference.contract import Objective
 from rio_uq.gp.inference.nearest import Nearest, NearestObjective, Step, density_step
-from rio_uq.gp.inference.sparse import Sparse
+from rio_uq.gp.inference.sparse import Sparse, SparseObjective
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.optimize import Optimum, Search
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.priors import Prior
 from rio_uq.gp.settings import Settings
+
+SEARCH_ROWS = 20_000
+"""Rows that the sparse GP learns its hyperparameters from, at most; its posterior is that of all rows."""
 
 WORTH = 0.01
 """In nats for each left-out outcome: so much nearest rows have to be better than the sparse GP."""
@@ -35,7 +38,7 @@ class ChosenObjective(NearestObjective):
     def __init__(self, kernel: Kernel, data: Observations, settings: Settings, rng: np.random.Generator) -> None:
         super().__init__(kernel, data, settings.n_neighbors)
         self._settings, self._rng = settings, rng
-        self._sparse: Objective | None = None
+        self._sparse: SparseObjective | None = None
 
     def maximize(self, x: Array, bounds: Array, prior: Prior, search: Search) -> Optimum:
         optimum = self.of_subset(x, bounds, prior, search)
@@ -46,9 +49,14 @@ class ChosenObjective(NearestObjective):
         if sparse_step.loss > step.loss + WORTH * len(self.left_out) * self.data.n_outputs:
             return replace(optimum, x=np.clip(step.x, *bounds.T), is_estimate=True)
         self._sparse, self.n_points = with_points, with_points.n_points
-        return with_points.maximize(np.clip(sparse_step.x, *bounds.T), bounds, prior, replace(search, curvature=None))
+        start, search = np.clip(sparse_step.x, *bounds.T), replace(search, curvature=None)
+        if len(self.all_rows) <= SEARCH_ROWS:
+            return with_points.maximize(start, bounds, prior, search)
+        some = self.all_rows.subset(np.arange(SEARCH_ROWS))
+        on_some = SparseObjective(self.kernel, some, with_points.points, move_points=with_points.move_points)
+        return replace(on_some.maximize(start, bounds, prior, search), is_estimate=True)
 
-    def _sparse_step(self, x: Array) -> tuple[Objective, Step]:
+    def _sparse_step(self, x: Array) -> tuple[SparseObjective, Step]:
         """The sparse GP with points for these hyperparameters, and how likely it makes left-out rows."""
         objective = Sparse().objective(self.kernel, self.all_rows, x, self._settings, self._rng, 1)
         posterior, left_out = objective.posterior(objective.start(x)), self.all_rows.subset(self.left_out)

@@ -114,6 +114,8 @@ class Local:
     n_subset, n_neighbors : int
     weights : Weights
         Of the features.
+    most_informing : int or None
+        Rows that tell of β, unless the subset has more; None for `INFORMING_ROWS`.
     """
 
     parts: TwoParts
@@ -122,6 +124,7 @@ class Local:
     n_subset: int
     n_neighbors: int
     weights: Weights = field(repr=False)
+    most_informing: int | None = None
 
     @classmethod
     def of(
@@ -134,6 +137,7 @@ class Local:
         n_neighbors: int,
         points: Array,
         weights: Weights | None = None,
+        most_informing: int | None = None,
     ) -> Local:
         """With the weights that the rows tell of, where these are not known already."""
         parts = TwoParts(kernel, theta, points)
@@ -144,6 +148,7 @@ class Local:
             n_subset,
             n_neighbors,
             Weights.zero(parts.n_features, data.n_outputs) if weights is None else weights,
+            most_informing,
         )
         if weights is not None or not parts.n_features:
             return local
@@ -185,7 +190,8 @@ class Local:
     @property
     def n_informing(self) -> int:
         """Rows that tell of β."""
-        return min(len(self.data), max(self.n_subset, INFORMING_ROWS))
+        most = INFORMING_ROWS if self.most_informing is None else self.most_informing
+        return min(len(self.data), max(self.n_subset, most))
 
     def _information(self) -> tuple[Array, Array]:
         """What rows tell of β: (q, p, p) and (q, p)."""

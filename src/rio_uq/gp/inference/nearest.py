@@ -50,8 +50,8 @@ from rio_uq.gp.settings import Settings
 SUBSET_ROWS = 2000
 """m, at most."""
 
-DENSITY_ROWS, DEVIATION = 500, 0.5
-"""Rows of the step at full density, and τ."""
+DENSITY_ROWS, DEVIATION, COMPARING_ROWS = 500, 0.5, 10_000
+"""Rows of the step at full density, and τ; rows that tell of the weights of features there."""
 
 SHARED_POINTS = 200
 """Points whose values are features that all rows share, where that helps."""
@@ -145,10 +145,8 @@ class NearestStatistics(NamedTuple):
         return self.of_subset.log_likelihood(posterior) / share
 
     def leave_one_out(self, posterior: Posterior, data: Observations) -> tuple[Array, Array]:
-        order, numbers = _order(data), np.arange(len(data))
-        residual, variance = np.empty((2, len(data), data.n_outputs))
-        residual[order], variance[order] = self.local.leave_one_out(numbers, data.n_jobs)
-        return residual, variance
+        numbers = np.searchsorted(_hash(self.local.data), _hash(data))
+        return self.local.leave_one_out(numbers, data.n_jobs)
 
 
 def posterior_of(
@@ -217,7 +215,10 @@ class NearestObjective(ExactObjective):
     def _step(self, x: Array, points: Array, weights: Weights | None = None) -> Step:
         theta, log_noise = self._split(x)
         n_subset, rows = len(self.data), self.all_rows
-        local = Local.of(self.kernel, theta, np.exp(log_noise), rows, n_subset, self.n_neighbors, points, weights)
+        noise_variance = np.exp(log_noise)
+        local = Local.of(
+            self.kernel, theta, noise_variance, rows, n_subset, self.n_neighbors, points, weights, COMPARING_ROWS
+        )
         nearest = local.nearest_others(self.left_out)
 
         def leave_out(noise: Array) -> tuple[Array, Array]:
@@ -287,14 +288,18 @@ class Nearest(Exact):
 
 
 def _order(data: Observations) -> Indices:
-    """The numbers of the rows in the order of a hash of their values and targets; of equal ones by their weights."""
-    values = np.ascontiguousarray(np.hstack([data.rows, data.targets]), dtype=float) + 0.0  # −0.0 is 0.0
-    bits = values.view(np.uint64)
-    mixed = np.zeros(len(data), dtype=np.uint64)
-    for column in bits.T:
-        mixed = _mixed(mixed ^ column)
+    """The numbers of the rows in the order of their hashes; of equal ones by their weights."""
     weight = np.zeros(len(data)) if data.effective_weight is None else data.effective_weight
-    return np.lexsort((weight, mixed))
+    return np.lexsort((weight, _hash(data)))
+
+
+def _hash(data: Observations) -> NDArray[np.uint64]:
+    """Of the values and targets of each row."""
+    values = np.ascontiguousarray(np.hstack([data.rows, data.targets]), dtype=float) + 0.0  # −0.0 is 0.0
+    mixed = np.zeros(len(data), dtype=np.uint64)
+    for column in values.view(np.uint64).T:
+        mixed = _mixed(mixed ^ column)
+    return mixed
 
 
 def _ordered(data: Observations) -> Observations:

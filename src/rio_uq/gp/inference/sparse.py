@@ -22,7 +22,6 @@ from rio_uq.gp import inducing
 from rio_uq.gp.backend.linalg import cholesky, solve_lower
 from rio_uq.gp.backend.walking import Block, block_rows_for, walk
 from rio_uq.gp.inference.collapsed import CollapsedBound, Sums, Whitening, bound_of
-from rio_uq.gp.inference.contract import Objective
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.optimize import Optimum, Search, maximize_with_prior
@@ -222,13 +221,13 @@ class Sparse:
 
     def objective(
         self, kernel: Kernel, data: Observations, x: Array, settings: Settings, rng: np.random.Generator, n_points: int
-    ) -> Objective:
+    ) -> SparseObjective:
         points = settings.inducing
         if isinstance(points, str):
             points = _choose_points(kernel, data, x, points, settings, rng, n_points)
         return self._objective_at(kernel, data, points, settings)
 
-    def _objective_at(self, kernel: Kernel, data: Observations, points: Array, settings: Settings) -> Objective:
+    def _objective_at(self, kernel: Kernel, data: Observations, points: Array, settings: Settings) -> SparseObjective:
         return SparseObjective(kernel, data, points, move_points=settings.optimize_inducing)
 
 

@@ -49,7 +49,6 @@ from numpy.typing import NDArray
 from rio_uq._base.array import Array
 from rio_uq.gp.backend.linalg import cholesky, inverse, log_determinant, solve_lower
 from rio_uq.gp.inference.collapsed import Adjoints, CollapsedBound, Sums
-from rio_uq.gp.inference.contract import Objective
 from rio_uq.gp.inference.sparse import Sparse, SparseObjective
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
@@ -256,5 +255,5 @@ class SVGP(Sparse):
     def _first_round(self, data: Observations) -> int:
         return ceil(FIRST_STEPS / n_batches(data))
 
-    def _objective_at(self, kernel: Kernel, data: Observations, points: Array, settings: Settings) -> Objective:
+    def _objective_at(self, kernel: Kernel, data: Observations, points: Array, settings: Settings) -> SparseObjective:
         return SVGPObjective(kernel, data, points, move_points=settings.optimize_inducing)
