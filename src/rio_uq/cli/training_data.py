@@ -136,9 +136,10 @@ def _check_numbers(path: Path, name: str, column: pa.ChunkedArray, bad: Mask, nu
     hint = how_to_read(column, bad, number_format)
     if n_bad == len(bad):
         raise UserError(f"{path}: no row has a number in {name!r}: it holds {examples(column, bad)}{hint}")
+    cells = "this cell" if n_bad == 1 else f"these {n_bad:,} cells"
     raise UserError(
         f"{path}, column {name!r}, row {_shown(np.flatnonzero(bad))}: {examples(column, bad)} where a number is "
-        f"needed, or nothing, which leaves the row out: correct or empty these {n_bad:,} cells{hint}"
+        f"needed, or nothing, which leaves the row out: correct or empty {cells}{hint}"
     )
 
 

@@ -20,6 +20,7 @@ from rio_uq.features.table_encoder import TableEncoder, UnencodableColumnsError,
 __all__ = ["Columns", "Extractor", "Transformed", "extractor", "feature_names", "layer", "onnx_tensor"]
 
 REMEDY = "remove or impute them before they reach the GP, or choose other features"
+REMEDY_FOR_X = f"{REMEDY}; of a DataFrame, missing values are encoded"
 
 MOST_FROM_PIPELINE = 200
 """Features that "auto" takes from the steps of a pipeline at most: more of them are too many lengthscales to learn."""
@@ -147,7 +148,7 @@ class Columns:
         if hasattr(chosen, "columns"):
             _check_columns(chosen)
         matrix = chosen if is_plain(chosen) else self._checked(chosen)
-        check_finite(matrix, "X", REMEDY)
+        check_finite(matrix, "X", REMEDY if hasattr(chosen, "columns") else REMEDY_FOR_X)
         return matrix
 
     def _checked(self, chosen: Any) -> Array:
