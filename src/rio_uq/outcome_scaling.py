@@ -26,7 +26,8 @@ SCALE_ROWS, SCALE_ITERATIONS = 300, 20
 
 LARGEST_ERROR, STANDARD_ERRORS, LARGEST_SQUARE = 1.05, 1.0, 9.0
 """A scale is left out if squared errors of left-out rows, in the units of y, are this much larger than on none, and by
-so many standard errors. Squares count up to the last number times their mean: of skewed outcomes a few would decide."""
+so many standard errors. Squares count up to the last number times their mean: of skewed outcomes a few would decide. A
+scale of outcomes between two ends, whose errors have no tails, is left out if they are larger at all."""
 
 QuickTraining = Callable[[Problem, int], TrainedGP]
 """Fits the GP of a problem with at most so many iterations."""
@@ -116,16 +117,23 @@ def _best_scale(
             lower, upper = others[0].lower, others[0].upper
             outside = float(np.mean(np.any([(end < lower) | (end > upper) for end in ends], axis=0)))
     weight = _weight_of_rows(left_out)
-    accurate = [scale for scale in others if not _errs_more(square[scale.kind], square[identity.kind], weight)]
+    accurate = [
+        scale
+        for scale in others
+        if not _errs_more(square[scale.kind], square[identity.kind], weight, has_tails=np.isinf(scale.upper))
+    ]
     best, gains = chosen(others, accurate, identity, log_density, weight, outside)
     return best, gains, outside, _beyond(best, all_rows)
 
 
-def _errs_more(square: Array, other: Array, weight: Array) -> bool:
-    """Whether squared errors of left-out rows (n,) are clearly larger than others of the same rows."""
+def _errs_more(square: Array, other: Array, weight: Array, *, has_tails: bool) -> bool:
+    """Whether squared errors of left-out rows (n,) are larger than others of the same rows, clearly so if they have
+    tails.
+    """
+    if not has_tails:
+        return bool(weight @ (square - other) > 0.0)
     largest = LARGEST_SQUARE * np.average(other, weights=weight)
-    square, other = np.minimum(square, largest), np.minimum(other, largest)
-    more = square - LARGEST_ERROR * other
+    more = np.minimum(square, largest) - LARGEST_ERROR * np.minimum(other, largest)
     error = float(np.std(more)) / np.sqrt(len(more))
     return bool(np.average(more, weights=weight) > STANDARD_ERRORS * error)
 
