@@ -1,7 +1,8 @@
 """Print how often residuals are those of the right rows, in more cases than `run` has; no GP is fitted.
 
-The model was trained on the rows given ("seen"), on as many others ("new"), on half of each ("half"), on the rows and
-twice as many others ("among others"), or on three times as many others ("many others"). It matters where residuals of
+The model was trained on the rows given ("seen"), on as many others ("new"), on half of each ("half"), on half or four
+fifths of the rows given and no others ("only half", "only most"), on the rows and twice as many others ("among
+others"), or on half or three times as many others ("few others", "many others"). It matters where residuals of
 new rows are 1.1 times those of the rows that the model of "seen" was trained on, or more, and those of clones for rows
 out of fold 1.1 times those for rows that they have seen. Seen rows, or some of them, need out-of-fold or out-of-bag
 residuals, new ones the model's own. The ratio is the root mean square of the residuals that
@@ -28,8 +29,8 @@ from rio_uq.models.fit_rows import FitRows
 from rio_uq.models.residual_choice import ResidualChoice
 from rio_uq.models.residuals import choose_residuals
 
-CASES = ("seen", "new", "half", "among others", "many others")
-OTHERS_ONLY = ("new", "many others")
+CASES = ("seen", "new", "half", "only half", "only most", "few others", "among others", "many others")
+OTHERS_ONLY = ("new", "few others", "many others")
 FEWEST_TEST_ROWS = 100
 
 
@@ -61,10 +62,14 @@ def rows_of_case(n: int, case: str, n_given: int, run: int) -> tuple[np.ndarray,
         "seen": 0,
         "new": n_given,
         "half": n_given - half,
+        "only half": 0,
+        "only most": 0,
+        "few others": half,
         "among others": 2 * n_given,
         "many others": 3 * n_given,
     }
-    own = {"seen": given, "half": given[:half], "among others": given}.get(case, given[:0])
+    n_own = {"seen": n_given, "half": half, "only half": half, "only most": 4 * n_given // 5, "among others": n_given}
+    own = given[: n_own.get(case, 0)]
     test = others[max(n_given, n_others[case]) :][:MOST_TEST_ROWS]
     trained = np.concatenate([own, others[: n_others[case]]])
     return (trained, given, test) if len(test) >= FEWEST_TEST_ROWS else None
@@ -80,11 +85,11 @@ def chosen_residuals(model: Any, X: Any, y: np.ndarray, run: int) -> tuple[Resid
     return chosen.choice, residual[np.isfinite(residual)]
 
 
-def decide(dataset: str, name: str, n_given: int, run: int) -> list[Decision]:
-    """The decisions on one model in all cases."""
+def decide(dataset: str, name: str, n_given: int, run: int, cases: tuple[str, ...] = CASES) -> list[Decision]:
+    """The decisions on one model in these cases."""
     X, y = TABLES[dataset]()
     memorised, decisions = np.inf, []
-    for case in CASES:
+    for case in cases:
         if (rows := rows_of_case(len(y), case, min(n_given, len(y) // 3), run)) is None:
             continue
         trained, given, test = rows
@@ -121,6 +126,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rows", type=at_least_one, default=MOST_ROWS, help="given rows at most (default: %(default)s)"
     )
+    parser.add_argument("--cases", type=names_among(list(CASES)), default=list(CASES), help="names with commas (all)")
     parser.add_argument("--runs", type=at_least_one, default=1, help="number of random splits (default: %(default)s)")
 
 
@@ -131,6 +137,6 @@ def main(options: argparse.Namespace) -> None:
             for run in range(options.runs):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    decisions += decide(dataset, model, options.rows, run)
+                    decisions += decide(dataset, model, options.rows, run, options.cases)
         print(f"{dataset}: {len(decisions)} decisions so far", file=sys.stderr, flush=True)
     print(decision_table(decisions))

@@ -98,6 +98,16 @@ def test_rows_of_which_some_were_seen_get_out_of_fold_residuals(name, data):
     assert (choice.kind, choice.rows) == ("out-of-fold", "mixed")
 
 
+@pytest.mark.parametrize("name", ["boosting", "histogram boosting", "pipeline"])
+def test_a_model_of_half_of_the_rows_is_like_clones_of_halves(name, data):
+    X, y = (values[:400] for values in data)
+    model = clone(MODELS[name]).fit(X[:200], y[:200])
+    choice = RIORegressor(model, **FAST).fit(X, y).residuals_
+    assert (choice.kind, choice.rows) == ("out-of-fold", "mixed")
+    other = clone(MODELS[name]).fit(data[0][400:600], data[1][400:600])
+    assert RIORegressor(other, **FAST).fit(X, y).residuals_.rows == "new"
+
+
 @pytest.mark.parametrize("name", ["forest", "histogram boosting", "nearest neighbour"])
 def test_error_bars_hold_for_whoever_just_fits(name, data):
     X, y = data

@@ -28,10 +28,11 @@ def predictions(rng, memory, seen_share, error=0.2):
     return truth + noise, own, Clones(by_models(np.arange(5) != fold[:, None]), fold, by_models(in_half), in_half)
 
 
+@pytest.mark.parametrize("by_halves", [False, True])
 @given(seen_share=st.floats(0.0, 1.0), seed=st.integers(0, 2**31))
 @settings(max_examples=25, deadline=None)
-def test_the_share_of_rows_that_a_model_has_seen_is_estimated(seen_share, seed):
-    share = clones_share(*predictions(np.random.default_rng(seed), 0.8, seen_share))
+def test_the_share_of_rows_that_a_model_has_seen_is_estimated(by_halves, seen_share, seed):
+    share = clones_share(*predictions(np.random.default_rng(seed), 0.8, seen_share), by_halves=by_halves)
     assert share.value == pytest.approx(seen_share, abs=0.2)
     assert share.error < 0.25
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from rio_uq._base.array import Mask
+
 KINDS_OF_RESIDUALS = ("in-sample", "out-of-fold", "out-of-bag", "given")
 VERDICTS = ("seen", "new", "mixed", "either", "unknown", "fitted here")
 
@@ -27,7 +31,8 @@ class ResidualChoice:
         The numbers behind a decision: ``memorised`` is the root mean squared out-of-fold residual in units of that of
         rows that clones have seen, ``clones_worse`` that of out-of-fold or out-of-bag residuals in units of the model's
         own; ``share`` is the estimated share of the rows that the model has seen, and ``share_error`` its standard
-        error; ``successive`` is the rank correlation of errors of successive rows, where it is clear.
+        error; ``relative_size`` is the number of rows that the model was trained on, in units of those given, where it
+        tells; ``successive`` is the rank correlation of errors of successive rows, where it is clear.
     """
 
     kind: str
@@ -60,3 +65,15 @@ class ResidualChoice:
             "given": "residuals of the predictions given",
         }[self.kind]
         return f"{residuals}, rows {self.rows}: {self.reason}"
+
+
+def verdict_of(held_out: Mask | bool) -> str:
+    """On the rows, where the user has told."""
+    return "new" if held_out is True else "seen" if held_out is False else "mixed"
+
+
+def said(held_out: Mask | bool) -> str:
+    """The reason, where the user has told."""
+    if isinstance(held_out, bool):
+        return f"held_out={held_out} says so"
+    return f"held_out says so, of {np.count_nonzero(held_out)} of {len(held_out)} rows"

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import indexable
 
-from rio_uq._base.array import Array, Mask
+from rio_uq._base.array import Array
 from rio_uq._base.warnings import SeenRowsWarning
 from rio_uq.gp.groups import group_folds
 from rio_uq.models.base import check_fit_params_used, check_predictions, fitted, needs_fit
@@ -40,8 +40,8 @@ from rio_uq.models.cross_fitting import (
     out_of_fold,
 )
 from rio_uq.models.fit_rows import FitRows
-from rio_uq.models.residual_choice import ResidualChoice
-from rio_uq.models.seen_or_new import CLONES_WORSE, MATTERS, is_same_model, judge_outputs, times
+from rio_uq.models.residual_choice import ResidualChoice, said, verdict_of
+from rio_uq.models.seen_or_new import CLONES_WORSE, MATTERS, is_same_model, is_small, judge_outputs, times
 from rio_uq.models.seen_warnings import (
     UNKNOWN,
     looks_seen,
@@ -52,6 +52,7 @@ from rio_uq.models.seen_warnings import (
     warn_without_clones,
 )
 from rio_uq.models.training_rows import TrainingEvidence, told_share, training_evidence
+from rio_uq.models.training_size import relative_size
 
 FEWEST_TO_JUDGE, FEWEST_FOLDS, N_HALVINGS = 20, 4, 2
 """Rows and folds that clones are judged by: with fewer rows, out-of-fold predictions are taken without asking. To both
@@ -131,9 +132,9 @@ def _choose(chooser: _Chooser, residuals: str, *, uses_model: bool, in_parts: bo
     if not uses_model:
         return chooser.own("either", "the GP does not look at the model")
     if rows.held_out is False and can_be_refitted(model):
-        return chooser.out_of_fold("seen", _said(rows.held_out))
+        return chooser.out_of_fold("seen", said(rows.held_out))
     if rows.held_out is not None:
-        chosen = chooser.own(_verdict_of(rows.held_out), _said(rows.held_out))
+        chosen = chooser.own(verdict_of(rows.held_out), said(rows.held_out))
         warn_of_answer(rows.held_out, rows.y, chosen.y_pred)
         return chosen
     return chooser.decide(in_parts=in_parts)
@@ -141,17 +142,6 @@ def _choose(chooser: _Chooser, residuals: str, *, uses_model: bool, in_parts: bo
 
 def _rows_of(model: Any) -> str:
     return "fitted here" if needs_fit(model) else "seen"
-
-
-def _verdict_of(held_out: Mask | bool) -> str:
-    return "new" if held_out is True else "seen" if held_out is False else "mixed"
-
-
-def _said(held_out: Mask | bool) -> str:
-    """The reason, where the user has told."""
-    if isinstance(held_out, bool):
-        return f"held_out={held_out} says so"
-    return f"held_out says so, of {np.count_nonzero(held_out)} of {len(held_out)} rows"
 
 
 class _Chooser:
@@ -192,7 +182,7 @@ class _Chooser:
         if rows.held_out is not None:
             if warn:
                 warn_of_answer(rows.held_out, rows.y, y_pred)
-            choice = ResidualChoice("given", _verdict_of(rows.held_out), _said(rows.held_out))
+            choice = ResidualChoice("given", verdict_of(rows.held_out), said(rows.held_out))
             return Chosen(model, y_pred, choice)
         if warn:
             warn_unknown("whether the model that made y_pred was trained on these rows is not known", rows.y, y_pred)
@@ -288,8 +278,9 @@ class _Chooser:
         # The training rows of a model are others than a sample of them, whatever the rows given are.
         evidence = replace(evidence, is_other=evidence.is_other and not in_parts)
         own, everything = rows.predicted_by(self.model), np.arange(len(rows.y))
-        (full,) = self._predictions_of_clones([(everything, everything)], X)[1]
+        (clone,), (full,) = self._predictions_of_clones([(everything, everything)], X)
         is_same = is_same_model(rows.y, own, full)
+        size = None if in_parts else relative_size(self.model, clone)
         folds = self._folds(n_folds, X, groups=None)
         halves = [] if is_same else [half for _ in range(N_HALVINGS) for half in self._folds(2, X, groups=None)]
         n_fits = len(folds) + len(halves) + 1
@@ -306,16 +297,19 @@ class _Chooser:
             is_same=is_same,
             is_other=evidence.is_other,
             share=told_share(evidence.share, self.model, X, rows.y, rows.weight, clones[len(folds) :], halves),
+            relative_size=size,
         )
         if in_parts and verdict.memorised < MATTERS:  # no reason to do without the rows beside the sample
             verdict = replace(verdict, rows="either")
         if verdict.rows == "new" and looks_seen(rows.y, own):
             verdict = replace(verdict, rows="mixed")
-        numbers = verdict.numbers
+        numbers = verdict.numbers if size is None else verdict.numbers | {"relative_size": size}
+        # Clones of halves are as good as a model that has seen about as few rows, clones of folds are better.
+        of_halves = bool(halves) and is_small(size)
         # Of a model that memorises nothing, its own residuals are better than those of worse clones.
         takes_own = in_parts or verdict.clones_worse > MATTERS
         # Clones of more rows than the model has seen are better than it is, and its own residuals are safer.
-        are_own_larger = verdict.rows == "mixed" and verdict.clones_worse < CLONES_BETTER
+        are_own_larger = verdict.rows == "mixed" and verdict.clones_worse < CLONES_BETTER and not of_halves
         if verdict.rows == "new" or (verdict.rows == "either" and takes_own) or are_own_larger:
             larger = "; its own residuals are larger than those of clones" if are_own_larger else ""
             choice = ResidualChoice("in-sample", verdict.rows, f"{verdict}{larger}", n_fits, numbers)
@@ -328,9 +322,11 @@ class _Chooser:
         choice = ResidualChoice("out-of-fold", verdict.rows, str(verdict), n_fits, numbers)
         if self._has_own_folds:
             return self.out_of_fold(choice.rows, choice.reason)
+        if of_halves:
+            folds, clones, by_clone = halves[:2], clones[len(folds) :][:2], by_clone[:, :, len(folds) :][:, :, :2]
         prediction = np.full_like(own, np.nan)
-        for clone, (_, test) in enumerate(folds):
-            prediction[test] = by_clone[test, :, clone]
+        for number, (_, test) in enumerate(folds):
+            prediction[test] = by_clone[test, :, number]
         chosen = self._with_model(prediction, clones[: len(folds)], choice)
         if chosen.model is not self.model:
             return chosen

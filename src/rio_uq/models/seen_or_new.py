@@ -41,6 +41,9 @@ CLONES_WORSE = 1.5
 """Out-of-fold residuals in units of the model's own above which clones are clearly worse than the model, which has more
 rows behind it, or has seen these. That such clones memorise nothing says nothing of the model."""
 
+FEW_ROWS = 0.65
+"""Training rows, in units of those given, below which a model is more like clones of halves than of folds."""
+
 ALLOWANCE = 0.1
 """Standard error of the share for a model that was trained on more rows than the clones."""
 
@@ -130,6 +133,11 @@ def is_same_model(y: Array, own: Array, full: Array) -> bool:
     return _rms((own - full) / unit) <= SAME
 
 
+def is_small(relative_size: float | None) -> bool:
+    """Whether a model was trained on so few rows, in units of those given, that clones of halves are more like it."""
+    return relative_size is not None and relative_size < FEW_ROWS
+
+
 def judge_outputs(
     y: Array,
     own: Array,
@@ -140,6 +148,7 @@ def judge_outputs(
     is_same: bool = False,
     is_other: bool = False,
     share: Share | None = None,
+    relative_size: float | None = None,
 ) -> Verdict:
     """Judge rows by all outputs together, each in units of its spread.
 
@@ -151,7 +160,7 @@ def judge_outputs(
     by_clone : (n, q, K + H) array
         Of the clones of K folds and of H halves.
     folds, halves : lists of (train, test)
-    is_same, is_other, share : as in `judge`
+    is_same, is_other, share, relative_size : as in `judge`
     """
     rows = np.concatenate([test for _, test in folds])
     fold = np.concatenate([np.full(len(test), number) for number, (_, test) in enumerate(folds)])
@@ -172,7 +181,8 @@ def judge_outputs(
         halves=values[:, len(folds) :],
         in_half=np.repeat(in_half[rows], n_outputs, axis=0),
     )
-    return judge(flat(outcome), flat(own), clones, is_same=is_same, is_other=is_other, share=share)
+    y, own = flat(outcome), flat(own)
+    return judge(y, own, clones, is_same=is_same, is_other=is_other, share=share, relative_size=relative_size)
 
 
 def judge(
@@ -183,6 +193,7 @@ def judge(
     is_same: bool = False,
     is_other: bool = False,
     share: Share | None = None,
+    relative_size: float | None = None,
 ) -> Verdict:
     """Judge rows by the predictions of clones.
 
@@ -197,6 +208,8 @@ def judge(
         Whether it is known that the training rows are not just those given.
     share : Share or None
         Of seen rows, as the model itself tells.
+    relative_size : float or None
+        Rows that the model was trained on, in units of the rows given, where it tells.
     """
     unit = float(y.std()) or 1.0
     tiny = 1e-6 * unit
@@ -207,9 +220,12 @@ def judge(
     memorised, worse = outside / inside, outside / residual
     if is_same:
         return Verdict("seen", memorised, worse, CERTAIN)
-    both = mean_share([one for one in (share, clones_share(y, own, clones)) if one is not None])
+    by_clones = clones_share(y, own, clones, by_halves=is_small(relative_size))
+    both = mean_share([one for one in (share, by_clones) if one is not None])
     is_far = worse > CLONES_WORSE
-    rows = "mixed" if both is None else _rows_of_share(both, margin=1.0 if is_far else MARGIN)
+    # A model of few rows has seen no larger a share of those given than that.
+    new = 0.5 * relative_size if relative_size is not None and is_small(relative_size) else NEW
+    rows = "mixed" if both is None else _rows_of_share(both, min(new, NEW), margin=1.0 if is_far else MARGIN)
     if rows == "seen" and is_other:
         rows = "mixed"
     if memorised < MATTERS and rows != "seen":
@@ -217,30 +233,64 @@ def judge(
     return Verdict(rows, memorised, worse, both)
 
 
-def _rows_of_share(share: Share, *, margin: float) -> str:
-    if share.value + margin * share.error < NEW:
+def _rows_of_share(share: Share, new: float, *, margin: float) -> str:
+    if share.value + margin * share.error < new:
         return "new"
     return "seen" if share.value > ALL_SEEN and share.value - share.error > NEW else "mixed"
 
 
-def clones_share(y: Array, own: Array, clones: Clones) -> Share | None:
-    """The share of rows that the model has seen; None where clones do not tell rows that they have seen from others."""
-    n, n_folds = clones.folds.shape
+def clones_share(y: Array, own: Array, clones: Clones, *, by_halves: bool = False) -> Share | None:
+    """The share of rows that the model has seen; None where clones do not tell rows that they have seen from others.
+
+    The examples are clones of folds, or clones of halves for a model of few rows.
+    """
+    return _share_of(*(_halves_as_examples if by_halves else _folds_as_examples)(y, own, clones))
+
+
+def _folds_as_examples(y: Array, own: Array, clones: Clones) -> tuple[Array, Mask, Array]:
+    """Numbers (K, n, 4) of clones of folds, whether each has seen the row (K, n), and the model's numbers (n, 4)."""
+    n_folds = clones.folds.shape[1]
     out = np.where(clones.in_half, 0.0, clones.halves).sum(axis=1) / (~clones.in_half).sum(axis=1)
     # A clone is compared with others than itself, and the model with as many of them as a clone is.
-    spare = (clones.fold + 1 + np.arange(n) % (n_folds - 1)) % n_folds
+    spare = _spare(clones)
 
     def numbers(t: Array, left_out: NDArray[np.intp]) -> Array:
         return _row_numbers(y, t, *_of_clones_that_saw(clones, left_out), out)
 
     is_seen = clones.fold != np.arange(n_folds)[:, None]
-    values = np.stack(
-        [numbers(clones.folds[:, k], np.where(is_seen[k], k, spare)) for k in range(n_folds)]
-    )  # (K, n, 4)
+    values = [numbers(clones.folds[:, k], np.where(is_seen[k], k, spare)) for k in range(n_folds)]
+    return np.stack(values), is_seen, numbers(own, spare)
+
+
+def _halves_as_examples(y: Array, own: Array, clones: Clones) -> tuple[Array, Mask, Array]:
+    """The same for clones of halves; ``out`` is that of one clone, other than the one that is compared with it."""
+    n, n_halves = clones.halves.shape
+    inside = _of_clones_that_saw(clones, _spare(clones))
+
+    def numbers(t: Array, is_spare: Mask) -> Array:
+        order = np.argsort(~is_spare, axis=1, kind="stable")
+        turn = np.arange(n) % is_spare.sum(axis=1)
+        out = clones.halves[np.arange(n), order[np.arange(n), turn]]
+        return _row_numbers(y, t, *inside, out)
+
+    unseen = ~clones.in_half
+    values = [numbers(clones.halves[:, h], unseen & (np.arange(n_halves) != h)) for h in range(n_halves)]
+    return np.stack(values), clones.in_half.T, numbers(own, unseen)
+
+
+def _spare(clones: Clones) -> NDArray[np.intp]:
+    """For each row a clone of a fold that has seen it, by turns."""
+    n, n_folds = clones.folds.shape
+    return np.asarray((clones.fold + 1 + np.arange(n) % (n_folds - 1)) % n_folds)
+
+
+def _share_of(values: Array, is_seen: Mask, own: Array) -> Share | None:
+    """How far the model is from examples of unseen rows to those of seen ones, by the discriminant of both."""
     weights = _discriminant(values[is_seen], values[~is_seen])
-    seen, unseen = np.zeros(n_folds), np.zeros(n_folds)
-    for k in range(n_folds):
-        rest = np.arange(n_folds) != k
+    n_clones = len(values)
+    seen, unseen = np.zeros(n_clones), np.zeros(n_clones)
+    for k in range(n_clones):
+        rest = np.arange(n_clones) != k
         direction = _discriminant(values[rest][is_seen[rest]], values[rest][~is_seen[rest]])
         if not direction.any():
             return None
@@ -249,7 +299,7 @@ def clones_share(y: Array, own: Array, clones: Clones) -> Share | None:
     gap = seen.mean() - unseen.mean()
     if not gap > 0.0:
         return None
-    share = (numbers(own, spare) @ weights).mean() - unseen.mean()
+    share = (own @ weights).mean() - unseen.mean()
     return Share(float(share / gap), float(np.hypot(unseen.std(ddof=1) / gap, ALLOWANCE)))
 
 

@@ -52,8 +52,9 @@ class TestDecisions:
     @pytest.mark.parametrize("case", decisions.CASES)
     def test_the_model_is_trained_on_the_rows_that_the_case_names(self, case):
         trained, given, test = decisions.rows_of_case(1000, case, 100, 0)
-        n_trained = {"among others": 300, "many others": 300}.get(case, 100)
-        n_both = {"seen": 100, "half": 50, "among others": 100}.get(case, 0)
+        n_trained = {"only half": 50, "only most": 80, "few others": 50, "among others": 300, "many others": 300}
+        n_both = {"seen": 100, "half": 50, "only half": 50, "only most": 80, "among others": 100}
+        n_trained, n_both = n_trained.get(case, 100), n_both.get(case, 0)
         assert (len(trained), len(given), len(np.intersect1d(trained, given))) == (n_trained, 100, n_both)
         assert not len(np.intersect1d(np.union1d(trained, given), test))
 
@@ -61,7 +62,13 @@ class TestDecisions:
         assert decisions.rows_of_case(400, "many others", 100, 0) is None
 
     def test_a_forest_is_told_in_all_cases(self, capsys):
-        options = {"datasets": ["waves"], "models": ["extra trees"], "rows": 100, "runs": 1}
+        options = {
+            "datasets": ["waves"],
+            "models": ["extra trees"],
+            "rows": 100,
+            "runs": 1,
+            "cases": ["seen", "new", "half"],
+        }
         with pytest.MonkeyPatch.context() as patch:
             patch.setitem(TABLES, "waves", waves)
             patch.setitem(MODELS, "extra trees", lambda X, seed: ExtraTreesRegressor(20, random_state=seed))
