@@ -180,7 +180,8 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
     gp, left_out, model_choice = with_or_without_model(problem, scales, train, may_choose=may_choose)
     says_folds = part.groups is not None or not isinstance(options.cv, int | np.integer)
     if not says_folds and not in_parts and options.training.guard:
-        blocks = blocks_if_dependent(left_out, problem.targets, used, n_rows)
+        residual = on_scale(replace(problem, is_residual=gp.is_residual), scales).targets
+        blocks = blocks_if_dependent(left_out, problem.targets, residual, used, n_rows)
         if blocks is not None:
             return _fit_blocks(part, options, held_out, blocks)
     if len(used) < FEWEST_ROWS and residuals.choice.may_be_fitted_to_all_rows:

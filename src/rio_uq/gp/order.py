@@ -2,8 +2,14 @@
 
 A row that is left out among random ones has neighbours in time on both sides, whose errors foretell its own; a row to
 come has none. Where features move slowly too, the GP learns the course of past errors as if it were due to them. It
-shows in the order of the rows: errors of left-out rows, which are independent otherwise, follow those before. Folds of
-successive rows are then left out instead.
+shows in the order of the rows: errors of left-out rows, which are independent otherwise, follow those before. Of a few
+slow rows the GP may have learnt that course so well that its errors do not show it; then residuals follow those before,
+and the rows on both sides foretell a residual r_i better than the GP does, which had all others: with its error e_i,
+
+    Σ (r_i − b (r_{i−l} + r_{i+l})/2)² < Σ e_i²        for a lag l, with the best b
+
+A function of the features that rows follow in a grid or a sorted table is not taken for that: the GP knows it better.
+Folds of successive rows are left out instead where rows depend on each other.
 """
 
 from __future__ import annotations
@@ -27,20 +33,23 @@ SORTED = 0.05
 """Outcomes of which no larger share of steps goes the other way have been sorted: so are their errors then."""
 
 
-def dependence(scores: Array, outcome: Array) -> float | None:
-    """Rank correlation of errors with those of the row before, or of one of a few rows before, the largest of q
-    outputs; None where it is not clear, or where rows are sorted by an outcome.
+def dependence(scores: Array, outcome: Array, residual: Array, error: Array) -> float | None:
+    """Rank correlation of errors, or of residuals, with those of the row before, or of one of a few rows before, the
+    largest of q outputs; None where it is not clear, or where rows are sorted by an outcome.
 
     Parameters
     ----------
     scores, outcome : (n, q) arrays
         Scores of left-out rows, and outcomes, in the order of the rows.
+    residual, error : (n, q) arrays
+        Targets of the GP, and its errors at left-out rows.
 
     Examples
     --------
     >>> import numpy as np
     >>> steps = np.random.default_rng(0).normal(size=(400, 1))
-    >>> dependence(steps, steps) is None, round(dependence(np.cumsum(steps, axis=0), steps), 1)
+    >>> course = np.cumsum(steps, axis=0)
+    >>> dependence(steps, steps, steps, steps) is None, round(dependence(course, steps, course, course), 1)
     (True, 1.0)
     """
     n_rows = len(scores)
@@ -48,8 +57,34 @@ def dependence(scores: Array, outcome: Array) -> float | None:
         return None
     lags = np.arange(1, min(MOST_LAGS, n_rows // 2) + 1)
     needed = np.maximum(LEAST_CORRELATION, np.where(lags == 1, *STANDARD_ERRORS) / np.sqrt(n_rows))
-    correlations = np.stack([correlations_with_rows_before(errors, lags) for errors in scores.T])
-    return float(correlations.max()) if (correlations > needed).any() else None
+
+    def clearest(columns: Array, counts: Array | None = None) -> float | None:
+        correlations = np.stack([correlations_with_rows_before(values, lags) for values in columns.T])
+        is_clear = (correlations > needed) & (True if counts is None else counts)
+        return float(correlations[is_clear].max()) if is_clear.any() else None
+
+    found = clearest(scores)
+    if found is not None:
+        return found
+    columns = zip(residual.T, error.T, strict=True)
+    return clearest(residual, np.stack([is_foretold_by_neighbours(r, e, lags) for r, e in columns]))
+
+
+def is_foretold_by_neighbours(residual: Array, error: Array, lags: NDArray[np.intp]) -> Mask:
+    """Whether the residuals (n,) so many rows before and after foretell a residual better than a GP with these errors
+    (n,), for each lag.
+    """
+    residual = residual - residual.mean()
+    left = np.empty(len(lags))
+    for number, lag in enumerate(lags):
+        around, n_around = np.zeros((2, len(residual)))
+        for here, there in ((slice(lag, None), slice(None, -lag)), (slice(None, -lag), slice(lag, None))):
+            around[here] += residual[there]
+            n_around[here] += 1.0
+        around /= np.maximum(n_around, 1.0)
+        slope = residual @ around / max(float(around @ around), np.finfo(float).tiny)
+        left[number] = np.mean((residual - slope * around) ** 2)
+    return np.asarray(left < np.mean(error**2))
 
 
 def correlations_with_rows_before(values: Array, lags: NDArray[np.intp]) -> Array:

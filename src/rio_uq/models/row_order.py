@@ -55,22 +55,25 @@ class Blocks(NamedTuple):
         return replace(choice, reason=reason, evidence={**choice.evidence, "successive": self.correlation})
 
 
-def blocks_if_dependent(left_out: LeftOut, outcome: Array, used: NDArray[np.intp], n_rows: int) -> Blocks | None:
+def blocks_if_dependent(
+    left_out: LeftOut, outcome: Array, residual: Array, used: NDArray[np.intp], n_rows: int
+) -> Blocks | None:
     """Blocks of the n rows, where errors of left-out ones show that they depend on each other.
 
     Parameters
     ----------
     left_out : LeftOut
         Of copies of one measurement, which err alike in any case, the first counts.
-    outcome : (m, q) array
-        Of the rows that were used.
+    outcome, residual : (m, q) arrays
+        Of the rows that were used; residuals are the targets of the GP.
     used : (m,) array of int
         Their numbers.
     """
     distinct = np.flatnonzero(left_out.weight > 0.0)
     distinct = distinct[np.argsort(left_out.first_rows[distinct])]
     first = left_out.first_rows[distinct]
-    correlation = dependence(left_out.scores[distinct], outcome[first])
+    scores = left_out.scores[distinct]
+    correlation = dependence(scores, outcome[first], residual[first], scores * left_out.std[distinct])
     if correlation is None:
         return None
     return Blocks(blocks_of_successive(np.isin(np.arange(n_rows), used[first])), correlation)
