@@ -111,6 +111,15 @@ def test_rows_in_the_order_of_time_are_noticed(kind, rng):
     assert "successive" not in rio.residuals_.evidence
 
 
+def test_a_short_series_whose_errors_the_gp_has_learnt_is_noticed():
+    """A hundred slow rows in three dimensions hardly meet again: their features tell the time, and so its errors."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, error = slowly(rng, (100, 3), 0.97), slowly(rng, (100, 1), 0.9)[:, 0]
+        with pytest.warns(DependentRowsWarning):
+            RIORegressor(right_of_series, random_state=0).fit(X, right_of_series(X) + error, held_out=True)
+
+
 def right_of_series(X):
     return np.sin(X[:, 0])
 
