@@ -22,7 +22,6 @@ N_ERRORS = 2.0
 
 OUT_OF_REACH = {
     "zeros-n30": "three of thirty rows are all that is seen of the tenth of outcomes that are not zero",
-    "series-n100": "a hundred rows in order often do not show that errors last",
 }
 """Worlds whose targets are not reached, and why."""
 

@@ -80,6 +80,7 @@ def test_with_all_rows_near_it_is_the_exact_gp(kind, n_points, is_weighted, is_p
 @pytest.mark.parametrize("tree_columns", [0, 8])
 def test_a_prediction_is_the_exact_one_of_the_nearest_rows(tree_columns, few, monkeypatch, rng):
     monkeypatch.setattr(neighbours, "TREE_COLUMNS", tree_columns)
+    monkeypatch.setattr(neighbours, "FARTHER", 0.0)
     kernel, theta, log_noise, data = make("stationary", is_weighted=True)
     posterior = nearest_rows(kernel, theta, log_noise, data, 7)
     new = rng.normal(size=(5, 4))
@@ -94,6 +95,7 @@ def test_a_prediction_is_the_exact_one_of_the_nearest_rows(tree_columns, few, mo
 @pytest.mark.parametrize("tree_columns", [0, 8])
 def test_leave_one_out_is_what_leaving_out_gives(tree_columns, few, monkeypatch):
     monkeypatch.setattr(neighbours, "TREE_COLUMNS", tree_columns)
+    monkeypatch.setattr(neighbours, "FARTHER", 0.0)
     kernel, theta, log_noise, data = make("stationary", is_precise=True)
     residual, variance = nearest_rows(kernel, theta, log_noise, data, 9).leave_one_out(data)
     for i in (0, 17, N - 1):
@@ -217,7 +219,7 @@ def test_a_tree_hardly_passes_over_a_nearer_row(rng):
     taken = np.sqrt(np.take_along_axis(apart, search.nearest(wanted, k), axis=1))
     nearest_ones = np.sqrt(np.sort(apart, axis=1)[:, :k])
     assert (np.sort(taken, axis=1) <= (1.0 + neighbours.FARTHER) * nearest_ones).all()
-    assert taken.mean() < 1.01 * nearest_ones.mean()
+    assert taken.mean() < 1.04 * nearest_ones.mean()
 
 
 def test_copies_without_noise_can_be_predicted_from(few):

@@ -340,23 +340,26 @@ class Local:
 
     def _near(self, rows: Array, nearest: Indices, features: Array, terms: Terms | None) -> _Near:
         """A stack of rows beside their nearest ones."""
-        near = self.data.rows[nearest] - rows[:, None, :]  # small differences keep their digits
-        here, around = np.zeros((len(rows), 1, rows.shape[1])), self.features[nearest]
-        matrix = self.parts.stationary(near, near)
-        cross = self.parts.stationary(here, near, terms)[:, 0]
-        prior = self.parts.stationary(here[:1], here[:1], terms)[0, 0]
+        k = nearest.shape[1]
+        near = np.zeros((len(rows), k + 1, rows.shape[1]))  # the last one is the row itself
+        np.subtract(self.data.rows[nearest], rows[:, None, :], out=near[:, :k])  # small differences keep their digits
+        around = self.features[nearest]
+        kernel = self.parts.stationary(near, near)
+        is_whole = terms is None or terms == self.parts.all_terms
+        here = kernel[:, k] if is_whole else self.parts.stationary(near[:, k:], near, terms)[:, 0]
+        matrix, cross, prior = kernel[:, :k, :k], here[:, :k], here[:, k]
         if len(self.parts.points):
             shared, shared_here = self._points_of(around), self._points_of(features)
             matrix -= np.matmul(shared, np.swapaxes(shared, -1, -2))
-            cross -= np.matmul(shared, shared_here[:, :, None])[..., 0]
+            cross = cross - np.matmul(shared, shared_here[:, :, None])[..., 0]
             prior = prior - np.einsum("bm,bm->b", shared_here, shared_here)
         w = np.empty((self.data.n_outputs, *nearest.shape))
-        inside = np.arange(nearest.shape[1])
+        inside = np.arange(k)
         diagonal = (1.0 + JITTER) * matrix[:, inside, inside]
         for output, noise in enumerate(self.noise_variance):
             matrix[:, inside, inside] = diagonal + noise / self.weight[nearest]
             w[output] = np.linalg.solve(matrix, cross[..., None])[..., 0]
-        return _Near(w, cross, np.broadcast_to(prior, len(rows)), around)
+        return _Near(w, cross, prior, around)
 
 
 class _Near(NamedTuple):

@@ -7,9 +7,10 @@ other as
 
 over the columns d of the terms t. Columns that hardly count are left out of the search, where few columns make it fast:
 a tree of the rows then finds the nearest ones in little more than logarithmic time. It may pass over a row if another
-one is at most half as far again, so that fewer branches are searched. Where columns are many, all distances are made by
-one matrix product for a block of rows. Its rounding depends on the block, so it only chooses candidates, whose
-distances are computed once more, each for itself: what is nearest does not depend on the block.
+one is at most twice as far, so that fewer branches are searched: neighbours are hardly farther by that, and predict as
+well. Where columns are many, all distances are made by one matrix product for a block of rows. Its rounding depends on
+the block, so it only chooses candidates, whose distances are computed once more, each for itself: what is nearest does
+not depend on the block.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Indices = NDArray[np.intp]
 TREE_COLUMNS = 10
 """Up to this many columns rows are searched by a tree."""
 
-FARTHER = 0.5
+FARTHER = 1.0
 """Share by which a neighbour may be farther than the nearest row that a tree has passed over."""
 
 IRRELEVANT = 1e-3
@@ -38,9 +39,6 @@ IRRELEVANT = 1e-3
 
 ROUNDING = 1e-10
 """Candidates may be farther than the k-th nearest row by this share of the largest squared norms."""
-
-PATH_COLUMNS, PATH_STEP = 4, 0.5
-"""Columns by which rows are put in an order for the search, and their steps in standard deviations."""
 
 BLOCK_ROWS, BLOCK_DISTANCES = 64, 2**22
 """Rows that are asked for at once, at most, and distances of a block."""
@@ -103,14 +101,12 @@ class Neighbours:
         return int(np.clip(BLOCK_DISTANCES // max(len(self.scaled), 1), 1, BLOCK_ROWS))
 
     def path(self, rows: Array) -> Indices:
-        """An order of rows (b, D) in which those that follow each other are near each other, so that a search finds in
-        the cache of the processor what the one before has left there.
+        """An order of rows (b, D) in which those that follow each other are near each other, that of the leaves of a
+        tree: a search finds in the cache of the processor what the one before has left there.
         """
-        wanted = rows[:, self.columns] * self.scale
-        spread = wanted.std(axis=0) if len(wanted) else np.zeros(len(self.columns))
-        widest = [column for column in np.argsort(-spread, kind="stable")[:PATH_COLUMNS] if spread[column] > 0.0]
-        cells = [np.floor(wanted[:, column] / (PATH_STEP * spread[column])) for column in widest]
-        return np.lexsort(cells[::-1]) if cells else np.arange(len(rows))
+        if len(self.columns) > TREE_COLUMNS or not len(rows):
+            return np.arange(len(rows))
+        return np.asarray(cKDTree(rows[:, self.columns] * self.scale).indices, dtype=np.intp)
 
     def nearest(self, rows: Array, k: int) -> Indices:
         """The numbers of the k nearest rows to each of the rows (b, D), nearest first, or of all rows in their order;

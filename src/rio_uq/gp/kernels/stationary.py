@@ -80,12 +80,14 @@ class Stationary:
 
     def between(self, theta: Array, x: Array, z: Array, n_scales: int) -> Array:
         inverse = np.exp(-theta[1 : 1 + n_scales])
-        x, z = x * inverse, z * inverse
-        rho = np.matmul(x, np.swapaxes(-2.0 * z, -1, -2))
+        scaled = x * inverse
+        others = scaled if z is x else z * inverse
+        rho = np.matmul(scaled, np.swapaxes(-2.0 * others, -1, -2))
         # A few ε are taken off, as in `StationaryAt`: rounding of equal rows has to end at zero.
         less = 1.0 - 8.0 * np.finfo(float).eps
-        rho += less * np.einsum("...ij,...ij->...i", x, x)[..., :, None]
-        rho += less * np.einsum("...ij,...ij->...i", z, z)[..., None, :]
+        norms = less * np.einsum("...ij,...ij->...i", scaled, scaled)
+        rho += norms[..., :, None]
+        rho += (norms if z is x else less * np.einsum("...ij,...ij->...i", others, others))[..., None, :]
         np.maximum(rho, 0.0, out=rho)
         return self._profile(theta, rho)
 
