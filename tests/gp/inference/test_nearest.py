@@ -222,6 +222,36 @@ def test_a_tree_hardly_passes_over_a_nearer_row(rng):
     assert taken.mean() < 1.04 * nearest_ones.mean()
 
 
+def rows_near_a_surface(rng, n_rows, n_columns=30):
+    """Rows of many columns that differ in six directions, and a little in all."""
+    return rng.normal(size=(n_rows, 6)) @ rng.normal(size=(6, n_columns)) + 0.1 * rng.normal(size=(n_rows, n_columns))
+
+
+def test_many_columns_are_searched_by_their_components(monkeypatch, rng):
+    monkeypatch.setattr(neighbours, "FEWEST_ROWS", 100)
+    rows = rows_near_a_surface(rng, 3030)
+    rows, wanted, k = rows[:3000], rows[3000:], 20
+    search = Neighbours.of(io_kernel(29, 1), np.zeros(4), rows)
+    assert search._directions.shape == (30, neighbours.TREE_COLUMNS)
+    apart = np.sqrt(((rows[None] - wanted[:, None]) ** 2).sum(axis=2) * search.scale[0] ** 2)
+    found = search.nearest(wanted, k)
+    taken, nearest_ones = np.take_along_axis(apart, found, axis=1), np.sort(apart, axis=1)[:, :k]
+    assert (np.diff(taken, axis=1) >= 0.0).all()
+    assert taken.mean() < 1.01 * nearest_ones.mean()
+    for number in (0, 7, 29):
+        np.testing.assert_array_equal(search.nearest(wanted[[number]], k), found[[number]])
+    assert sorted(search.path(wanted)) == list(range(30))
+
+
+def test_columns_that_all_differ_are_searched_one_and_all(monkeypatch, rng):
+    monkeypatch.setattr(neighbours, "FEWEST_ROWS", 100)
+    rows = rng.normal(size=(500, 30))
+    search = Neighbours.of(io_kernel(29, 1), np.zeros(4), rows)
+    assert search._directions is None
+    apart = ((rows - rows[0]) ** 2).sum(axis=1)
+    np.testing.assert_array_equal(search.nearest(rows[:1], 10)[0], np.argsort(apart, kind="stable")[:10])
+
+
 def test_copies_without_noise_can_be_predicted_from(few):
     """What would be singular has a little jitter."""
     kernel, theta, _, data = make("stationary")

@@ -8,9 +8,10 @@ other as
 over the columns d of the terms t. Columns that hardly count are left out of the search, where few columns make it fast:
 a tree of the rows then finds the nearest ones in little more than logarithmic time. It may pass over a row if another
 one is at most twice as far, so that fewer branches are searched: neighbours are hardly farther by that, and predict as
-well. Where columns are many, all distances are made by one matrix product for a block of rows. Its rounding depends on
-the block, so it only chooses candidates, whose distances are computed once more, each for itself: what is nearest does
-not depend on the block.
+well. Where columns are many, the tree is one of the rows' principal components, if a few of these hold most of the
+spread. It finds candidates, several times as many as are asked for, of which the nearest are taken. Otherwise all
+distances are made by one matrix product for a block of rows. Its rounding depends on the block, so it only chooses
+candidates, whose distances are computed once more, each for itself: what is nearest does not depend on the block.
 """
 
 from __future__ import annotations
@@ -34,11 +35,18 @@ TREE_COLUMNS = 10
 FARTHER = 1.0
 """Share by which a neighbour may be farther than the nearest row that a tree has passed over."""
 
+CANDIDATES, LEAST_SPREAD, FEWEST_ROWS = 4, 0.8, 10_000
+"""Candidates for each neighbour where rows are searched by components, and the share of the spread that these have
+to hold; of no more than so many rows all distances are made as fast."""
+
 IRRELEVANT = 1e-3
 """Columns that have no more than this share of Σ a_d together are left out of the search."""
 
 ROUNDING = 1e-10
 """Candidates may be farther than the k-th nearest row by this share of the largest squared norms."""
+
+CACHED = ("_tree", "_norms", "_directions")
+"""Of `Neighbours`."""
 
 BLOCK_ROWS, BLOCK_DISTANCES = 64, 2**22
 """Rows that are asked for at once, at most, and distances of a block."""
@@ -85,11 +93,30 @@ class Neighbours:
         return Neighbours(self.columns, self.scale, self.scaled[:n_rows])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_tree", "_norms")}
+        return {name: value for name, value in self.__dict__.items() if name not in CACHED}
+
+    @cached_property
+    def _directions(self) -> Array | None:
+        """Of principal components, (c, `TREE_COLUMNS`), by which rows are searched where columns are many; None where
+        they are few, or components do not hold the spread.
+        """
+        if len(self.columns) <= TREE_COLUMNS or len(self.scaled) <= FEWEST_ROWS:
+            return None
+        spread, directions = np.linalg.eigh(np.cov(self.scaled.T))
+        is_enough = spread[-TREE_COLUMNS:].sum() >= LEAST_SPREAD * spread.sum()
+        return np.ascontiguousarray(directions[:, -TREE_COLUMNS:]) if is_enough else None
+
+    @property
+    def _has_tree(self) -> bool:
+        return len(self.columns) <= TREE_COLUMNS or self._directions is not None
 
     @cached_property
     def _tree(self) -> cKDTree:
-        return cKDTree(self.scaled)
+        return cKDTree(self._searched(self.scaled))
+
+    def _searched(self, scaled: Array) -> Array:
+        """What the tree has of scaled rows (b, c): one by one, since the rounding of a product depends on the block."""
+        return scaled if self._directions is None else np.matmul(scaled[:, None, :], self._directions)[:, 0]
 
     @cached_property
     def _norms(self) -> Array:
@@ -98,15 +125,17 @@ class Neighbours:
     @property
     def block_rows(self) -> int:
         """Rows that can be asked for at once in little memory."""
+        if self._has_tree:
+            return BLOCK_ROWS
         return int(np.clip(BLOCK_DISTANCES // max(len(self.scaled), 1), 1, BLOCK_ROWS))
 
     def path(self, rows: Array) -> Indices:
         """An order of rows (b, D) in which those that follow each other are near each other, that of the leaves of a
         tree: a search finds in the cache of the processor what the one before has left there.
         """
-        if len(self.columns) > TREE_COLUMNS or not len(rows):
+        if not self._has_tree or not len(rows):
             return np.arange(len(rows))
-        return np.asarray(cKDTree(rows[:, self.columns] * self.scale).indices, dtype=np.intp)
+        return np.asarray(cKDTree(self._searched(rows[:, self.columns] * self.scale)).indices, dtype=np.intp)
 
     def nearest(self, rows: Array, k: int) -> Indices:
         """The numbers of the k nearest rows to each of the rows (b, D), nearest first, or of all rows in their order;
@@ -115,11 +144,17 @@ class Neighbours:
         wanted = rows[:, self.columns] * self.scale
         if k == len(self.scaled):
             return np.tile(np.arange(k), (len(rows), 1))
-        if len(self.columns) <= TREE_COLUMNS or not len(rows):
-            _, numbers = self._tree.query(wanted, np.arange(1, k + 1), eps=FARTHER)
-            return np.asarray(numbers, dtype=np.intp)
+        if self._has_tree or not len(rows):
+            n_found = k if self._directions is None else min(CANDIDATES * k, len(self.scaled))
+            _, numbers = self._tree.query(self._searched(wanted), np.arange(1, n_found + 1), eps=FARTHER)
+            return np.asarray(numbers if n_found == k else self._nearest_of(numbers, wanted, k), dtype=np.intp)
         starts = range(0, len(wanted), self.block_rows)
         return np.vstack([self._by_product(wanted[start : start + self.block_rows], k) for start in starts])
+
+    def _nearest_of(self, candidates: Indices, wanted: Array, k: int) -> Indices:
+        """The k nearest ones of candidates (b, m) of scaled rows (b, c)."""
+        apart = ((self.scaled[candidates] - wanted[:, None]) ** 2).sum(axis=2)
+        return np.take_along_axis(candidates, np.argsort(apart, axis=1, kind="stable")[:, :k], axis=1)
 
     def _by_product(self, wanted: Array, k: int) -> Indices:
         """Of a block of scaled rows (b, c)."""
