@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.command import stored_rows
-from benchmarks.large.methods import METHODS
+from benchmarks.large.methods import METHODS, PEERS
 from lab.json_lines import Row
 from lab.markdown import bold, markdown_table, write_tables
 
@@ -18,7 +18,6 @@ TITLE = "# Many rows\n\n"
 
 KINDS = ("nearest", "sparse")
 UNDER = ("on boosting", "alone")
-PEERS = ("LightGBM CQR", "GPyTorch SVGP")
 
 MOST_RMSE, MOST_NLPD = 1.01, 0.02
 """What "auto" may be worse by than the better one of `KINDS`."""
