@@ -98,10 +98,10 @@ def test_every_pass_has_every_row_once(n, monkeypatch):
 
 
 QUICK = {
-    "svgp": ("gpytorch", {}),
-    "vnngp": ("gpytorch", {"FEWEST_STEPS": 300, "NEIGHBOURS": 10, "BATCH": 40}),
+    "svgp": ("gpytorch", {"RATE": 0.05}),
+    "vnngp": ("gpytorch", {"RATE": 0.05, "FEWEST_STEPS": 300, "NEIGHBOURS": 10, "BATCH": 40}),
     "muygps": ("MuyGPyS", {"NEIGHBOURS": 10, "BATCH": 50, "ROUNDS": 1}),
-    "gpflow_svgp": ("gpflow", {}),
+    "gpflow_svgp": ("gpflow", {"RATE": 0.05}),
 }
 
 
@@ -113,7 +113,8 @@ def test_a_peer_learns_a_wave_and_has_error_bars_in_the_units_of_outcomes(engine
     module = import_module(f"benchmarks.large.peers.{engine}")
     for name, value in sizes.items():
         monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(batches, "FEWEST_STEPS", 300)
+    monkeypatch.setattr(batches, "FEWEST_STEPS", 100)
+    monkeypatch.setattr(batches, "POINTS", 20)
     split = PROBLEMS["waves"](120, 0)
     scaled = 100.0 + 10.0 * split.y
     prediction = predict_split(engine, split.X, scaled, split.X_test, 0)
