@@ -130,8 +130,8 @@ bench-defaults: $(DEFAULTS)/installed
 	$(DEFAULTS)/bin/python -m benchmarks.defaults page
 
 LARGE := .venv-large
-bench-large: $(LARGE)/installed
-	$(LARGE)/bin/python -m benchmarks.large run --runs $(RUNS)
+bench-large: $(LARGE)/installed $(PEERS)/installed
+	$(LARGE)/bin/python -m benchmarks.large run --runs $(RUNS) --peers-python $(PEERS)/bin/python
 	$(LARGE)/bin/python -m benchmarks.large page
 
 bench-worlds: export OMP_NUM_THREADS = 1

@@ -3,6 +3,6 @@
     python -m benchmarks.large run --problems protein,arm --rows 10000
     python -m benchmarks.large page
 
-Everything runs in one virtual environment, that of requirements.txt with rio-uq on the path. RIO_UQ_DATA names the
-folder of the data files; the arm is generated.
+It runs in the virtual environment of requirements.txt with rio-uq on the path, but for GPflow, whose interpreter
+--peers-python names. RIO_UQ_DATA names the folder of the data files; the arm is generated.
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.command import stored_rows
-from benchmarks.large.methods import METHODS
+from benchmarks.large.methods import METHODS, PEERS
 from lab.json_lines import Row
 from lab.markdown import bold, markdown_table, write_tables
 
@@ -18,7 +18,6 @@ TITLE = "# Many rows\n\n"
 
 KINDS = ("nearest", "sparse")
 UNDER = ("on boosting", "alone")
-PEERS = ("LightGBM CQR", "GPyTorch SVGP")
 
 MOST_RMSE, MOST_NLPD = 1.01, 0.02
 """What "auto" may be worse by than the better one of `KINDS`."""
@@ -116,12 +115,12 @@ def growth(rows: list[Row], path: Path) -> str:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.5), constrained_layout=True)
-    for method in METHODS:
-        some = {n: [row for row in rows if row["n"] == n] for n in sizes}
+    some = {n: [row for row in rows if row["n"] == n] for n in sizes}
+    for method, colour in zip(METHODS, plt.get_cmap("tab20").colors, strict=False):
         for axis, name in zip(axes, ("rmse", "seconds"), strict=True):
             values = [mean_of(some[n], method, name) for n in sizes]
             style = "--" if method in PEERS else "-"
-            axis.plot(sizes, values, style, marker="o", markersize=3, label=method)
+            axis.plot(sizes, values, style, color=colour, marker="o", markersize=3, label=method)
     for axis, label in zip(axes, ("RMSE", "seconds to fit"), strict=True):
         axis.set(xscale="log", yscale="log", xlabel="rows", ylabel=label)
     axes[0].legend(fontsize=6)

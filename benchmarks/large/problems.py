@@ -1,4 +1,4 @@
-"""Problems with many rows: two of the UCI sets with their standard splits, flights, and an arm whose truth is known."""
+"""Problems with many rows: three sets with their standard splits, flights, and an arm whose truth is known."""
 
 from __future__ import annotations
 
@@ -61,6 +61,7 @@ def arm(n_rows: int, run: int) -> Split:
 PROBLEMS: dict[str, Callable[[int, int], Split]] = {
     "protein": lambda n_rows, run: standard("protein-tertiary-structure", n_rows, run),
     "power-plant": lambda n_rows, run: standard("power-plant", n_rows, run),
+    "kin8nm": lambda n_rows, run: standard("kin8nm", n_rows, run),
     "flights": flights,
     "arm": arm,
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import sys
 import traceback
 import warnings
@@ -13,10 +12,13 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.large.methods import METHODS
+from benchmarks.large.peers.answers import PYTHON
 from benchmarks.large.problems import PROBLEMS
 from lab.datasets import DataNotFoundError
 from lab.json_lines import append_row, read_rows
+from lab.measuring import peak_kib
 from lab.options import at_least_one, names_among, numbers
+from lab.peers.process import add_peers_python
 
 ROWS = [1_000, 10_000, 100_000]
 
@@ -42,7 +44,7 @@ def measure(fit: Fit, path: Path) -> None:
         print(f"{fit} failed", file=sys.stderr)
         traceback.print_exc()
         return
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    memory = peak_kib() / 2**20 if answer.gib is None else answer.gib
     named = {"problem": fit.problem, "rows": fit.rows, "run": fit.run, "method": fit.method, "n": len(split.y)}
     times = {"seconds": answer.seconds, "seconds_predicting": answer.seconds_predicting, "gib": memory}
     values = {name: float(f"{value:.5g}") for name, value in (answer.measured | times).items()}
@@ -80,6 +82,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     for option, choices in (("problems", PROBLEMS), ("methods", METHODS)):
         named = {"type": names_among(choices), "default": list(choices)}
         parser.add_argument(f"--{option}", **named, help=f"names with commas, among {', '.join(choices)} (all)")
+    add_peers_python(parser)
     parser.add_argument("--rows", type=numbers, default=ROWS, help="training rows at most, with commas (%(default)s)")
     parser.add_argument("--runs", type=at_least_one, default=1, help="number of splits (default: %(default)s)")
 
@@ -87,6 +90,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> None:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"  # for the processes started below
+    os.environ[PYTHON] = options.peers_python
     problems = usable(options.problems)
     fits = missing_fits(problems, options.rows, options.methods, options.runs, options.results)
     for number, fit in enumerate(fits, 1):

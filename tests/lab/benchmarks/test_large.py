@@ -1,13 +1,18 @@
 """The benchmark of many rows: its problems, what is stored, and the page."""
 
 import json
+import sys
 from argparse import Namespace
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from benchmarks.large import page, run
-from benchmarks.large.methods import METHODS, Answer
+from benchmarks.large.answers import Answer, of_gaussians
+from benchmarks.large.methods import METHODS
+from benchmarks.large.peers import answers, batches
+from benchmarks.large.peers.prediction import predict_split
 from benchmarks.large.problems import ARM_NOISE, PROBLEMS, Split, arm, standard
 from lab.datasets import DataNotFoundError
 from lab.json_lines import read_rows
@@ -72,7 +77,85 @@ def test_a_fit_is_stored_once_and_a_failure_leaves_no_row(small, tmp_path, capfd
     assert {fit.method for fit in left} == {"fails"}
 
 
-@pytest.mark.parametrize("method", ["auto on boosting", "sparse alone"])
+def test_gaussian_predictions_are_measured_by_their_density():
+    y = np.random.default_rng(0).normal(size=4000)
+    measured = of_gaussians(y, np.zeros_like(y), np.ones_like(y))
+    assert measured["rmse"] == pytest.approx(1.0, abs=0.03)
+    assert measured["nlpd"] == pytest.approx(0.5 * np.log(2.0 * np.pi) + 0.5, abs=0.03)
+    assert measured["coverage_90"] == pytest.approx(0.9, abs=0.02)
+
+
+@pytest.mark.parametrize("n", [10, 3000])
+def test_every_pass_has_every_row_once(n, monkeypatch):
+    monkeypatch.setattr(batches, "EPOCHS", 2)
+    monkeypatch.setattr(batches, "FEWEST_STEPS", 3)
+    parts = list(batches.batches(n, np.random.default_rng(0)))
+    assert len(parts) >= 3
+    assert max(map(len, parts)) <= batches.BATCH
+    counts = np.bincount(np.concatenate(parts))
+    assert len(counts) == n
+    assert len(set(counts)) == 1
+
+
+QUICK = {
+    "svgp": ("gpytorch", {"RATE": 0.05}),
+    "vnngp": ("gpytorch", {"RATE": 0.05, "FEWEST_STEPS": 300, "NEIGHBOURS": 10, "BATCH": 40}),
+    "muygps": ("MuyGPyS", {"NEIGHBOURS": 10, "BATCH": 50, "ROUNDS": 1}),
+    "gpflow_svgp": ("gpflow", {"RATE": 0.05}),
+}
+
+
+@pytest.mark.parametrize("engine", QUICK)
+@pytest.mark.filterwarnings("ignore")
+def test_a_peer_learns_a_wave_and_has_error_bars_in_the_units_of_outcomes(engine, small, monkeypatch):
+    package, sizes = QUICK[engine]
+    pytest.importorskip(package)
+    module = import_module(f"benchmarks.large.peers.{engine}")
+    for name, value in sizes.items():
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(batches, "FEWEST_STEPS", 100)
+    monkeypatch.setattr(batches, "POINTS", 20)
+    split = PROBLEMS["waves"](120, 0)
+    scaled = 100.0 + 10.0 * split.y
+    prediction = predict_split(engine, split.X, scaled, split.X_test, 0)
+    measured = of_gaussians(100.0 + 10.0 * split.y_test, prediction.mean, prediction.std)
+    assert measured["rmse"] < 3.0, "a tenth of the outcomes' unit is noise, and their std is about 7"
+    assert measured["coverage_99"] > 0.8
+    assert prediction.seconds > 0.0
+    assert prediction.gib > 0.01
+
+
+@pytest.mark.processes
+def test_a_peer_elsewhere_says_what_it_needs_and_why_it_failed(small, monkeypatch):
+    split = PROBLEMS["waves"](100, 0)
+    monkeypatch.delenv(answers.PYTHON, raising=False)
+    with pytest.raises(FileNotFoundError, match="--peers-python"):
+        answers.elsewhere("gpflow_svgp")(split, 0)
+    monkeypatch.setenv(answers.PYTHON, sys.executable)
+    with pytest.raises(RuntimeError, match="unheard_of"):
+        answers.elsewhere("unheard_of")(split, 0)
+
+
+def test_memory_of_another_process_is_what_is_stored(small, tmp_path, monkeypatch):
+    def elsewhere(split, number):
+        return Answer({"rmse": 2.0}, 3.0, 0.1, gib=7.5)
+
+    monkeypatch.setitem(METHODS, "known", elsewhere)
+    path = tmp_path / "result.jsonl"
+    for method in ("known", "boosting"):
+        run.measure(run.Fit("waves", 100, 0, method), path)
+    other, own = (row["gib"] for row in read_rows(path))
+    assert other == 7.5
+    assert 0.01 < own < 7.5
+
+
+def test_a_network_learns_a_wave_in_any_unit(small):
+    split = PROBLEMS["waves"](120, 0)
+    far = split._replace(y=1e4 + 10.0 * split.y, y_test=1e4 + 10.0 * split.y_test)
+    assert METHODS["network"](far, 0).measured["rmse"] < 8.0
+
+
+@pytest.mark.parametrize("method", ["auto on boosting", "sparse alone", "auto on network"])
 def test_methods_of_ours_measure_all_that_the_page_has(method, small, quick_fits):
     answer = METHODS[method](PROBLEMS["waves"](100, 0), 0)
     assert {"rmse", "nlpd", "score", "coverage_90"} <= set(answer.measured)
