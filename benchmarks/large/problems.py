@@ -52,10 +52,14 @@ def arm(n_rows: int, run: int) -> Split:
     """
     rng = np.random.default_rng(run)
     angles = rng.uniform(-1.5, 1.5, size=(n_rows + MOST_TEST_ROWS, LINKS))
-    directions = np.cumsum(angles, axis=1)
-    reach = np.hypot(np.cos(directions).mean(axis=1), np.sin(directions).mean(axis=1))
-    y = 3.0 * reach + ARM_NOISE * rng.normal(size=len(angles))
+    y = reach(angles) + ARM_NOISE * rng.normal(size=len(angles))
     return Split(angles[:n_rows], y[:n_rows], angles[n_rows:], y[n_rows:])
+
+
+def reach(angles: np.ndarray) -> np.ndarray:
+    """Of the arm, whose links are three eighths long."""
+    directions = np.cumsum(angles, axis=1)
+    return np.asarray(3.0 * np.hypot(np.cos(directions).mean(axis=1), np.sin(directions).mean(axis=1)))
 
 
 PROBLEMS: dict[str, Callable[[int, int], Split]] = {
