@@ -72,12 +72,13 @@ class Training(BaseEstimator):
         Seconds that `fit` may take by the clock, from its beginning on; None for as long as it takes. When they are
         used up, searches for hyperparameters stop at the best ones so far (``converged_`` is False then, and a warning
         says why), and what would not be done in time is left out: the choice of a scale of outcomes, a Student
-        likelihood, a plain GP without the model, noise that varies, new searches without each fold, the average over
-        hyperparameters. The GP is valid in any case, but the same data need not give the same one twice. Fits and
-        predictions of the model count, but cannot be cut short, and neither can the least work that a GP takes:
-        features, an evaluation of its likelihood in each search and one posterior, which with thousands of rows take
-        seconds, and for rows in parts a pass over all of them. With ``n_inducing="auto"`` no more points are chosen
-        than one thread of an ordinary processor has the time for, by an estimate.
+        likelihood, a plain GP without the model, noise that varies, GPs without each fold, the average over
+        hyperparameters, and above 2,000 rows the comparison of nearest rows with a sparse GP, which is taken then. The
+        GP is valid in any case, but the same data need not give the same one twice. Fits and predictions of the model
+        count, but cannot be cut short, and neither can the least work that a GP takes: features, an evaluation of its
+        likelihood in each search and one posterior, which with thousands of rows take seconds, and for rows in parts a
+        pass over all of them. With ``n_inducing="auto"`` no more points are chosen than one thread of an ordinary
+        processor has the time for, by an estimate.
     standardize_output : bool
         Whether the GP works on standardised residuals and predictions; features are standardised always.
     sample_rows : int

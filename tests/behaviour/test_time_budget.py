@@ -112,3 +112,12 @@ def test_the_time_of_clones_counts(rng, clock):
         rio = RIORegressor(Slow(), training={"time_budget": 50.0}, inference="exact", random_state=0).fit(X, y)
     assert rio.n_iter_ == 0
     assert np.isfinite(rio.predict(X)).all()
+
+
+@pytest.mark.usefixtures("few_iterations")
+def test_many_rows_without_time_are_sparse(rng, clock):
+    data = rows(rng, 2100)
+    with pytest.warns(ConvergenceWarning, match=TIME_IS_UP):
+        rio = fitted(data, 1e-3, n_inducing=20)
+    assert rio.inference_ == "sparse"
+    assert (rio.predict(data[0][:50], return_std=True)[1] > 0.0).all()

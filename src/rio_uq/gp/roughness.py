@@ -59,7 +59,7 @@ def likeliest_order(
     n_neighbors : int
         Rows that a left-out one is given.
     deadline : Deadline
-        When the searches have to end; the smoothest kernel is taken where there is no time for one.
+        When the searches have to end; the smoothest kernel is taken where there is no time for all.
     """
     if deadline.has_passed:
         return next(iter(kernels))
@@ -78,10 +78,11 @@ def likeliest_order(
     with single_blas_thread:
         starts = (start, rough_start(smooth, start))
         best = max((end_of_search(smooth, x, FIRST_ITERATIONS) for x in starts), key=lambda end: end.value).x
-        losses = {
-            name: objective.local_step(end_of_search(objective.kernel, best, FURTHER_ITERATIONS).x).loss
-            for name, objective in nearest.items()
-        }
+        losses = {}
+        for name, objective in nearest.items():
+            if deadline.has_passed:
+                return next(iter(kernels))
+            losses[name] = objective.local_step(end_of_search(objective.kernel, best, FURTHER_ITERATIONS).x).loss
     names = list(kernels)
     worth = WORTH * q * len(nearest[names[0]].left_out)
     return min(names, key=lambda name: losses[name] + worth * names.index(name))

@@ -5,7 +5,7 @@ from argparse import Namespace
 import numpy as np
 import pytest
 
-from benchmarks.exact import ours, page, run
+from benchmarks.exact import ours, page, promises, run
 from benchmarks.exact.problems import N_FEATURES, NOISE, PROBLEMS, drawn, lengthscales
 from benchmarks.exact.trace import OutOfTimeError, Trace
 from lab.datasets import DataNotFoundError
@@ -81,3 +81,11 @@ def test_the_page_compares_with_the_sooner_search_of_the_peer(tmp_path):
     assert "| rio-uq | 1.000 |  | -10.05 |" in text
     assert "| GPyTorch, Adam | never |  | -10.50 |" in text
     assert "| scikit-learn | 2.000 | 2.0× | -10.00 |" in text
+
+
+def test_promises_stand_beside_what_a_fit_takes(monkeypatch, capsys, quick_fits):
+    monkeypatch.setattr(promises, "BUDGETS", (1e3, None))
+    promises.main(Namespace(rows=[40]))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" | ")[1] for line in lines[2:]] == ["1000", ""]
+    assert all("exact" in line for line in lines[2:])
