@@ -3,6 +3,7 @@
 # make bench  the engine, whole fits on the UCI data (RIO_UQ_DATA names their folder), and growth, beside GPflow and GPyTorch
 # make bench-engine  single evaluations, fits and predictions beside GPflow and GPyTorch, and with BASELINE=<commit> beside that
 #             commit of rio-uq
+# make bench-exact  exact Gaussian processes to the same likelihood, beside GPyTorch and scikit-learn; resumable
 # make bench-defaults  error bars of models as people have them, by the defaults alone, beside MAPIE (RUNS=2 JOBS=2;
 #             RIO_UQ_DATA names the folder of the data); resumable
 # make bench-worlds  simulated worlds whose truth is known: predictions and error bars of RIO, MAPIE and a plain GP (JOBS=2)
@@ -31,7 +32,7 @@ EXTRAS_scale := demo,parquet,dask
 
 export DATA TARGET
 
-.PHONY: demo docs paper test test-lab test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-scale bench-shift bench-levers bench-defaults bench-worlds clean
+.PHONY: demo docs paper test test-lab test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-scale bench-shift bench-levers bench-defaults bench-worlds bench-large bench-exact clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -74,7 +75,7 @@ test-slow: $(VENV)/installed-test
 	$(PYTEST) -m slow
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(QUALITY) $(DEFAULTS) $(LARGE) demo-output build dist docs/_figures docs/api docs/gallery docs/sg_execution_times.rst .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(QUALITY) $(DEFAULTS) $(LARGE) $(EXACT) demo-output build dist docs/_figures docs/api docs/gallery docs/sg_execution_times.rst .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 PEERS := .venv-peers
 $(PEERS)/installed: lab/peers/requirements.txt
@@ -133,6 +134,11 @@ LARGE := .venv-large
 bench-large: $(LARGE)/installed $(PEERS)/installed
 	$(LARGE)/bin/python -m benchmarks.large run --runs $(RUNS) --peers-python $(PEERS)/bin/python
 	$(LARGE)/bin/python -m benchmarks.large page
+
+EXACT := .venv-exact
+bench-exact: $(EXACT)/installed
+	$(EXACT)/bin/python -m benchmarks.exact run
+	$(EXACT)/bin/python -m benchmarks.exact page
 
 bench-worlds: export OMP_NUM_THREADS = 1
 bench-worlds: $(QUALITY)/installed

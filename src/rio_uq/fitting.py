@@ -7,7 +7,9 @@ over rows, which one pass over the parts of a source adds up in memory that does
 
 from __future__ import annotations
 
+import time
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -25,6 +27,7 @@ from rio_uq.answers import LeaveOneOut
 from rio_uq.features.extractors import Extractor, extractor
 from rio_uq.fitted import Fitted
 from rio_uq.gp.copies import are_counts_of_copies, unit_of_all_rows
+from rio_uq.gp.deadline import Deadline
 from rio_uq.gp.inference import INFERENCES
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.left_out import LeftOut
@@ -42,6 +45,9 @@ from rio_uq.rows.kept import MOST_ROWS, KeptRows, keep_more, keep_rows
 from rio_uq.scales.outputs import OutcomeScales
 from rio_uq.trainer import Trainer, walk_options_of, with_or_without_model
 
+clock: Callable[[], float] = time.monotonic
+"""Of a time budget."""
+
 FEWEST_OTHERS = 20
 """Outcomes beside the one that most rows have, for error bars to be made of."""
 
@@ -57,8 +63,9 @@ def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fi
     held_out : bool or None
         Whether the model has seen none of the rows, or all of them; None where nobody says, or the source has a mask.
     """
+    deadline = Deadline.after(options.training.time_budget, clock)
     if source.is_in_memory:
-        return _fit_rows(source.take(np.arange(source.n_rows)), options, held_out)
+        return _fit_rows(source.take(np.arange(source.n_rows)), options, held_out, deadline)
     n_drawn = min(options.training.sample_rows, source.n_rows)
     is_sample = n_drawn < source.n_rows
     if is_sample:
@@ -71,7 +78,7 @@ def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fi
             "weight, or set a larger sample_rows"
         )
     try:
-        fitted = _fit_rows(sample, options, held_out, in_parts=is_sample)
+        fitted = _fit_rows(sample, options, held_out, deadline, in_parts=is_sample)
     except OptionError:
         raise
     except ROW_ERRORS:
@@ -115,7 +122,9 @@ def partial_fit(fitted: Fitted, source: Source, options: Options) -> Fitted:
     return replace(fitted, gp=gp, kept=kept, calibration=None, loo=None)
 
 
-def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: bool = False) -> Fitted:
+def _fit_rows(
+    part: Part, options: Options, held_out: bool | None, deadline: Deadline, *, in_parts: bool = False
+) -> Fitted:
     """Fit to rows in memory, which may be a sample of more that are read in parts."""
     X, n_rows = part.X, _num_samples(part.X)
     n_features_in, feature_names_in = _columns_of(X)
@@ -170,10 +179,10 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         # errors is nothing that those of the model have.
         options = replace(options, kernel="input" if options.kernel == "io" else options.kernel)
     _warn_of_one_value(problem.targets)
-    train = Trainer(options, rng)
+    train = Trainer(options, rng, deadline)
     if in_parts and options.scale == "auto":
         options = replace(options, scale="identity")  # a sample does not show the range of all outcomes
-    scale_choice = choose_scale(problem, options, train.quickly, rng)
+    scale_choice = choose_scale(problem, options, train.quickly, rng, deadline)
     scales = OutcomeScales(scale_choice.scales)
     # Clones do not tell how well the model does that has other rows behind it as well.
     may_choose = residuals.choice.kind != "out-of-fold" or residuals.choice.rows not in ("mixed", "unknown")
@@ -183,7 +192,7 @@ def _fit_rows(part: Part, options: Options, held_out: bool | None, *, in_parts: 
         residual = on_scale(replace(problem, is_residual=gp.is_residual), scales).targets
         blocks = blocks_if_dependent(left_out, problem.targets, residual, used, n_rows)
         if blocks is not None:
-            return _fit_blocks(part, options, held_out, blocks)
+            return _fit_blocks(part, options, held_out, blocks, deadline)
     if len(used) < FEWEST_ROWS and residuals.choice.may_be_fitted_to_all_rows:
         # Residuals of a model that was fitted to two or three rows are those of a curve through these points; of one
         # row nothing is known but its size.
@@ -230,13 +239,13 @@ def _warn_of_one_value(outcome: Array) -> None:
             )
 
 
-def _fit_blocks(part: Part, options: Options, held_out: bool | None, blocks: Blocks) -> Fitted:
+def _fit_blocks(part: Part, options: Options, held_out: bool | None, blocks: Blocks, deadline: Deadline) -> Fitted:
     """Fit to rows whose groups are blocks of successive rows, with a warning."""
     blocks.warn()
     with warnings.catch_warnings():
         for category in (SeenRowsWarning, MostlyEqualWarning):  # they were there the first time
             warnings.simplefilter("ignore", category)
-        fitted = _fit_rows(replace(part, groups=blocks.block), options, held_out)
+        fitted = _fit_rows(replace(part, groups=blocks.block), options, held_out, deadline)
     return fitted if fitted.residuals is None else replace(fitted, residuals=blocks.added_to(fitted.residuals))
 
 

@@ -69,9 +69,16 @@ class Training(BaseEstimator):
         Training rows that each row is predicted from in ``inference="nearest"``, the nearest ones. Time grows with its
         third power.
     time_budget : float or None
-        Seconds for training once a start is found, for ``n_inducing="auto"``: no more points are chosen than one thread
-        of an ordinary processor has the time for. It is an estimate, made without a clock, so that the same data give
-        the same result. It does nothing in exact inference.
+        Seconds that `fit` may take by the clock, from its beginning on; None for as long as it takes. When they are
+        used up, searches for hyperparameters stop at the best ones so far (``converged_`` is False then, and a warning
+        says why), and what would not be done in time is left out: the choice of a scale of outcomes, a Student
+        likelihood, a plain GP without the model, noise that varies, GPs without each fold, the average over
+        hyperparameters, and above 2,000 rows the comparison of nearest rows with a sparse GP, which is taken then. The
+        GP is valid in any case, but the same data need not give the same one twice. Fits and predictions of the model
+        count, but cannot be cut short, and neither can the least work that a GP takes: features, an evaluation of its
+        likelihood in each search and one posterior, which with thousands of rows take seconds, and for rows in parts a
+        pass over all of them. With ``n_inducing="auto"`` no more points are chosen than one thread of an ordinary
+        processor has the time for, by an estimate.
     standardize_output : bool
         Whether the GP works on standardised residuals and predictions; features are standardised always.
     sample_rows : int
@@ -313,11 +320,6 @@ def _check_number_of_points(n_inducing: Any, time_budget: Any) -> None:
     is_number = isinstance(time_budget, numbers.Real) and not isinstance(time_budget, bool)
     if not is_number or not 0.0 < float(time_budget) < float("inf"):
         raise ValueError(f"time_budget has to be None or a number of seconds above 0; got {time_budget!r}")
-    if n_inducing != "auto":
-        raise ValueError(
-            f"time_budget limits how many inducing points are chosen, and n_inducing={n_inducing} says how many: set "
-            "n_inducing='auto', or leave time_budget out"
-        )
 
 
 def training_settings(options: Options, n_features: int, n_predictions: int) -> Settings:

@@ -13,6 +13,7 @@ from rio_uq.calibration.moments import moments
 from rio_uq.calibration.normal import ScaledNormal
 from rio_uq.calibration.scores import normal_nodes
 from rio_uq.calibration.shape import Shape, fit_shape
+from rio_uq.gp.deadline import NEVER, Deadline
 from rio_uq.gp.fit import TrainedGP
 from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.problem import Problem
@@ -23,6 +24,9 @@ from rio_uq.scales.outputs import OutcomeScales
 
 SCALE_ROWS, SCALE_ITERATIONS = 300, 20
 """Rows and iterations by which scales are compared."""
+
+SCALE_SHARE = 0.25
+"""Of a time budget: what they may use of the time that is left."""
 
 LARGEST_ERROR, STANDARD_ERRORS, LARGEST_SQUARE = 1.05, 1.0, 9.0
 """A scale is left out if squared errors of left-out rows, in the units of y, are this much larger than on none, and by
@@ -52,14 +56,18 @@ def shape_on_scale(left_out: LeftOut, options: Options, scales: OutcomeScales) -
     return fit_shape(left_out.scores, left_out.weight, options.distribution, **tails)
 
 
-def choose_scale(problem: Problem, options: Options, train: QuickTraining, rng: np.random.Generator) -> ScaleChoice:
-    """The scale of each output, for outcomes as the targets of the problem."""
+def choose_scale(
+    problem: Problem, options: Options, train: QuickTraining, rng: np.random.Generator, deadline: Deadline = NEVER
+) -> ScaleChoice:
+    """The scale of each output, for outcomes as the targets of the problem; none where there is no time to compare."""
     bounds, outputs = options.outcome_bounds, range(problem.targets.shape[1])
     if options.scale == "auto":
         rows = np.arange(len(problem.features))
         if len(rows) > SCALE_ROWS:
             rows = np.sort(rng.choice(rows, SCALE_ROWS, replace=False))
-        choices = [_best_scale(_of_output(problem, output), rows, bounds, options, train) for output in outputs]
+        choices = [
+            _best_scale(_of_output(problem, output), rows, bounds, options, train, deadline) for output in outputs
+        ]
         return ScaleChoice(*(tuple(column) for column in zip(*choices, strict=True)))
     scales = tuple(outcome_scale(options.scale, problem.targets[:, output], bounds) for output in outputs)
     beyond = tuple(_beyond(scale, _of_output(problem, output)) for output, scale in enumerate(scales))
@@ -88,7 +96,12 @@ def _of_output(problem: Problem, output: int) -> Problem:
 
 
 def _best_scale(
-    problem: Problem, rows: NDArray[np.intp], bounds: tuple[float, float], options: Options, train: QuickTraining
+    problem: Problem,
+    rows: NDArray[np.intp],
+    bounds: tuple[float, float],
+    options: Options,
+    train: QuickTraining,
+    deadline: Deadline,
 ) -> tuple[Scale, dict[str, float], float, Beyond | None]:
     """The scale of one output, its gains, how many intervals leave the range of outcomes on none, and predictions
     without a place: see `rio_uq.scales.choice.ScaleChoice`.
@@ -98,10 +111,11 @@ def _best_scale(
     all_rows, y = problem, problem.targets[:, 0]
     identity = outcome_scale("identity", y, bounds)
     others, left_out_for = candidates(y, problem.y_pred[:, 0] if problem.is_residual else y, bounds)
-    if not others:
+    if not others or deadline.has_passed:
         return identity, {}, 0.0, left_out_for
     problem, y = problem.subset(rows), y[rows]
     log_density, square, outside = {}, {}, 0.0
+    began = deadline.clock()
     for scale in (identity, *others):
         one = OutcomeScales((scale,))
         _, left_out = train(on_scale(problem, one), SCALE_ITERATIONS)
@@ -112,6 +126,8 @@ def _best_scale(
         mean, _ = moments(one, (scale.forward(y) - z * std)[:, None], std[:, None], _nodes(shape))
         square[scale.kind] = (y - mean[:, 0]) ** 2
         if scale is identity:
+            if not deadline.part(SCALE_SHARE).allows(len(others) * (deadline.clock() - began)):
+                return identity, {}, 0.0, left_out_for
             centre = y - z * std
             ends = (centre + std * end for end in scores.ppf(np.array([0.025, 0.975])))
             lower, upper = others[0].lower, others[0].upper

@@ -29,6 +29,7 @@ from rio_uq.calibration.shape import Shape
 from rio_uq.features.extractors import Transformed, is_plain
 from rio_uq.fitted import Fitted
 from rio_uq.gp.backend.threads import effective_jobs
+from rio_uq.gp.deadline import TIME_IS_UP
 from rio_uq.gp.without_model import ModelChoice
 from rio_uq.models import base as base_model
 from rio_uq.models.residual_choice import ResidualChoice
@@ -352,9 +353,10 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         source = self._training_source(X, roles if is_of_all else {**roles, "held_out": held_out})
         fitted = fitting.fit(source, options, held_out=bool(held_out) if is_of_all else None)
         if not fitted.gp.converged:
+            remedy = "time_budget" if fitted.gp.message == TIME_IS_UP else "max_iter"
             warn_user(
                 f"the optimiser stopped after {fitted.gp.n_iter} iterations before it had converged "
-                f"({fitted.gp.message}): raise max_iter, or tol if this is good enough",
+                f"({fitted.gp.message}): raise {remedy}, or tol if this is good enough",
                 ConvergenceWarning,
             )
         self.fitted_ = fitted  # only now: an error on the way leaves an earlier fit as it was

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rio_uq.gp.backend.threads import effective_jobs
+from rio_uq.gp.deadline import NEVER, Deadline
 from rio_uq.gp.fit import KernelChoice, TrainedGP, fit_residual_gp
 from rio_uq.gp.inference import inference_for
 from rio_uq.gp.inference.contract import Inference
@@ -32,9 +33,11 @@ class Trainer:
 
     options: Options
     rng: np.random.Generator
+    deadline: Deadline = NEVER
 
     def __call__(self, problem: Problem, *, keeps_constant: bool) -> TrainedGP:
         settings = training_settings(self.options, problem.features.shape[1], problem.y_pred.shape[1])
+        settings = replace(settings, deadline=self.deadline)
         return self._fit(problem, settings, self.options.training.starts, self.options.training.guard, keeps_constant)
 
     def may_do_without_model(self, problem: Problem) -> bool:
@@ -58,7 +61,8 @@ class Trainer:
 
     def quickly(self, problem: Problem, max_iter: int) -> TrainedGP:
         """Well enough to compare problems: exactly, from one start, with few iterations and a coarse tolerance."""
-        settings = Settings("exact", max_iter=min(max_iter, self.options.max_iter), tolerance=COARSE)
+        max_iter = min(max_iter, self.options.max_iter)
+        settings = Settings("exact", max_iter=max_iter, tolerance=COARSE, deadline=self.deadline)
         return self._fit(problem, settings, "rio")
 
     def with_constant_noise(self) -> Trainer:
@@ -95,10 +99,12 @@ def with_or_without_model(
 
     Where rows are left out by folds, the plain one is trained quickly first. Its rows are left out one by one then, at
     hyperparameters that have seen them: if it does not win by these errors, it will not by those of folds, which are
-    larger.
+    larger. Each of them has to be done in the time that is left, if it takes as long as the first GP did.
     """
+    began = train.deadline.clock()
     trained = train(on_scale(problem, scales), keeps_constant=scales.is_another)
-    if not may_choose or not train.may_do_without_model(problem):
+    seconds = train.deadline.clock() - began
+    if not may_choose or not train.may_do_without_model(problem) or not train.deadline.allows(seconds):
         return *trained, None
     outcomes = on_scale(replace(problem, is_residual=False, held_out=None, own=None, like_clones=None), scales)
     train = train.without_model(trained.gp.posterior.kernel)
@@ -107,6 +113,8 @@ def with_or_without_model(
         choice = choose_model(trained.left_out, quick.left_out, by_errors_alone=True)
         if choice.uses_model:
             return *trained, choice
+        if not train.deadline.allows(seconds):
+            return *trained, None
     without_model = train(outcomes, keeps_constant=False)
     choice = choose_model(trained.left_out, without_model.left_out)
     return *(trained if choice.uses_model else without_model), choice

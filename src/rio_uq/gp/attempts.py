@@ -48,6 +48,8 @@ from rio_uq.gp.training import Trained, train
 ROUGH_ROWS = 200
 """From so many rows on something rough is looked for as well: fewer could not tell it from noise."""
 
+TRAINING_SHARE, FOLDS_SHARE = 0.5, 0.8
+"""Of a time budget: what training may use of the time that is left, and what folds may use of the rest."""
 
 SETTLED = 20.0
 """Nats by which the optimum is ahead of others, so that it is in folds of four fifths of the rows as well."""
@@ -190,7 +192,8 @@ def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision
     """Train on targets in these units, by a Student likelihood where there are precisions; from the optimum of the
     first attempt on, if there is one of all rows: among fewer an outlier may have hidden all there is to learn.
     """
-    problem, rows, kernel, settings, rng = plan.problem, plan.rows, plan.kernel, plan.settings, plan.rng
+    problem, rows, kernel, rng = plan.problem, plan.rows, plan.kernel, plan.rng
+    settings = replace(plan.settings, deadline=plan.settings.deadline.part(TRAINING_SHARE))
     d, q = problem.features.shape[1], problem.targets.shape[1]
     data = Observations(rows, targets.apply(problem.targets), problem.weight, precision, **plan.walk_options)
     # One unit of ŷ in those of the targets: nothing where the targets are outcomes already.
@@ -223,7 +226,7 @@ def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision
             return train(kernel, data, [x], bounds, further, rng, prior, curvature=curvature)
 
         trained, data, degrees = train_student(trained, data, retrain)
-    elif trains_folds and plan.guards:
+    elif trains_folds and plan.guards and not plan.settings.deadline.has_passed:
         curvature = curvature_of_few(kernel, data, trained.optimum, bounds, prior)
     if plan.averages and curvature is not None:
         average = average_around(ExactObjective(kernel, data), trained.posterior, curvature, bounds, prior)
@@ -286,6 +289,8 @@ def _fold_predictions(plan: Plan, gp: _TrainedGP) -> tuple[FoldPredictions | Non
         if plan.own_folds is None:
             return None, None
         return predict_groups(gp.trained.posterior, gp.data, plan.own_folds), None
+    if plan.settings.deadline.has_passed and plan.own_folds is None:
+        return None, None  # hyperparameters of a search that was cut short have hardly fitted single rows
     search = FoldSearch(
         gp.trained.start,
         gp.trained.optimum,
@@ -295,6 +300,7 @@ def _fold_predictions(plan: Plan, gp: _TrainedGP) -> tuple[FoldPredictions | Non
         gp.curvature,
         gp.fold_optima,
         gp.trained.lead > SETTLED,
+        plan.settings.deadline.part(FOLDS_SHARE),
     )
     fold = random_folds(len(rows)) if plan.own_folds is None else plan.own_folds
     others = _other_predictions(problem)

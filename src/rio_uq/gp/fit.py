@@ -37,6 +37,9 @@ from rio_uq.gp.settings import Settings
 from rio_uq.gp.starts import Scales
 from rio_uq.gp.trust import spread_out
 
+ORDER_SHARE = 0.2
+"""Of a time budget: what the choice of an order of roughness may use of the time that is left."""
+
 
 @dataclass(frozen=True)
 class KernelChoice:
@@ -128,7 +131,8 @@ def fit_residual_gp(
         scaled = Scaling.standardizing(outcome, weight, rounding).apply(outcome)
         data = Observations(rows, scaled, weight, **walk_options)
         kernels = {name: kernel_of(name, "input") for name in ORDERS}
-        family = likeliest_order(kernels, data, Scales.of(data, d, 0.0), settings.n_neighbors)
+        deadline = settings.deadline.part(ORDER_SHARE)
+        family = likeliest_order(kernels, data, Scales.of(data, d, 0.0), settings.n_neighbors, deadline)
     kernel = kernel_of(ORDERS[0] if family == AUTO else family)
     own_folds = problem.fold if problem.fold is not None and np.ptp(problem.fold) > 0 else None
     needs_all = own_folds is not None or problem.held_out is not None
@@ -153,7 +157,9 @@ def fit_residual_gp(
         counts=counts,
         own_folds=own_folds,
     )
+    began = settings.deadline.clock()
     attempt = normal_attempt(plan, targets)
+    is_in_time = settings.deadline.allows(settings.deadline.clock() - began)
     is_asked_for = noise == "student" and len(rows) >= FEWEST_ROWS
     is_heavy = is_asked_for
     leaves_all_out = chosen is ALL_ROWS  # a precision for each row takes its error without it
@@ -162,12 +168,12 @@ def fit_residual_gp(
         is_heavy = is_asked_for or gain_over_normal(tails, attempt.guarded.residual, counts) > EVIDENCE
         if is_heavy and not is_asked_for and not inference.trains_folds:
             is_heavy = has_few_outliers(tails, attempt.guarded.residual, counts)
-        if is_heavy:
+        if is_heavy and (is_asked_for or is_in_time):
             attempt = robust_attempt(plan, attempt, tails, rounding, is_asked_for=is_asked_for)
     targets, data, trained, posterior = attempt.targets, attempt.data, attempt.trained, attempt.posterior
     left_out, guarded, constant = attempt.left_out, attempt.guarded, attempt.constant
     some = data.subset(chosen)
-    kind = noise
+    kind = "constant" if settings.deadline.has_passed else noise
     if own_folds is not None and not holds_between_folds(noise, posterior, some, guarded.errors, d, own_folds, rng):
         kind = "constant"
     posterior, noise_model, noise_variance = learn_noise(

@@ -20,6 +20,7 @@ from rio_uq.gp import posterior as gp_posterior
 from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
 from rio_uq.gp.backend.threads import single_blas_thread
 from rio_uq.gp.backend.walking import in_parallel
+from rio_uq.gp.deadline import NEVER, Deadline
 from rio_uq.gp.few_rows import few_rows
 from rio_uq.gp.inference.exact import ExactObjective
 from rio_uq.gp.kernels.io import Kernel
@@ -85,6 +86,8 @@ class FoldSearch(NamedTuple):
         Hyperparameters that are good without each fold, if there are any: with them there is no need to begin anew.
     is_settled : bool
         Whether no other optimum of all rows comes near, so that folds have no other choice.
+    deadline : Deadline
+        When searches have to end. A fold for which there is no time keeps the optimum of all rows.
     """
 
     start: Array
@@ -95,6 +98,11 @@ class FoldSearch(NamedTuple):
     curvature: Array | None = None
     optima: Mapping[int, Array] | None = None
     is_settled: bool = False
+    deadline: Deadline = NEVER
+
+    def for_one_of(self, n_folds: int) -> FoldSearch:
+        """The search of the next one of so many folds, which share the time that is left."""
+        return self._replace(deadline=self.deadline.part(1.0 / max(1, n_folds)))
 
 
 def random_folds(n_rows: int) -> NDArray[np.intp]:
@@ -125,23 +133,25 @@ def predict_folds(
         Further rows, of the same folds, to be predicted.
     """
     mean, latent, at_optimum, *others = np.empty((3 + len(elsewhere), len(data), data.n_outputs))
+    numbers = np.unique(fold).tolist()
 
     def predict_fold(number: int) -> Array:
         inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         rows = data.subset(inside)
         offset = np.average(rows.targets, axis=0, weights=rows.effective_weight)
         objective = ExactObjective(kernel, replace(rows, targets=rows.targets - offset))
-        optimum = _likeliest(objective, how, number)
+        to_come = len(numbers) - numbers.index(number)
+        optimum = _likeliest(objective, how.for_one_of(-(-to_come // data.n_jobs)), number)
         posterior = objective.posterior(optimum)
         expected, latent[outside] = gp_posterior.predict(posterior, data.rows[outside])
         mean[outside] = offset + expected
         for other, rows_there in zip(others, elsewhere, strict=True):
             other[outside] = offset + gp_posterior.predict_mean(posterior, rows_there[outside])
-        posterior = objective.posterior(how.optimum)
+        if optimum is not how.optimum:
+            posterior = objective.posterior(how.optimum)
         at_optimum[outside] = offset + gp_posterior.predict_mean(posterior, data.rows[outside])
         return optimum
 
-    numbers = np.unique(fold).tolist()
     with single_blas_thread:
         optima = dict(zip(numbers, in_parallel(predict_fold, numbers, data.n_jobs), strict=True))
     return FoldPredictions(mean, latent, at_optimum, tuple(others), optima)
@@ -149,12 +159,15 @@ def predict_folds(
 
 def _likeliest(objective: ExactObjective, how: FoldSearch, fold: int) -> Array:
     """The likeliest of the ends of searches; the optimum of all rows if there is none."""
+    if how.deadline.has_passed:
+        return how.optimum
     ends = []
     for x in (how.optimum,) if how.optima is None else (how.optimum, how.optima[fold]):
         with suppress(NotPositiveDefiniteError):
             max_iter = LAST_ITERATIONS if how.curvature is None else NEAR_ITERATIONS
             ends.append(_maximum(objective, x, how, max_iter, how.curvature))
-    if how.optima is None and not how.is_settled and len(objective.data) <= NEUTRAL_ROWS:
+    begins_anew = how.optima is None and not how.is_settled and not how.deadline.has_passed
+    if begins_anew and len(objective.data) <= NEUTRAL_ROWS:
         few = few_rows(objective.data, np.random.default_rng(0), FEW_ROWS)
         with suppress(NotPositiveDefiniteError):  # a start that cannot be gone from
             if few is objective.data:
@@ -175,5 +188,6 @@ def _maximum(
     curvature: Array | None = None,
 ) -> Optimum:
     """Where a search ends that need not be exact."""
-    search = Search(min(max_iter, how.max_iter), TOLERANCE, np.random.default_rng(0), curvature=curvature)
+    max_iter, rng = min(max_iter, how.max_iter), np.random.default_rng(0)
+    search = Search(max_iter, TOLERANCE, rng, curvature=curvature, deadline=how.deadline)
     return objective.maximize(x, how.bounds, how.prior, search)

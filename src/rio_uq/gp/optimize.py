@@ -11,6 +11,7 @@ from scipy.optimize import OptimizeResult, minimize
 
 from rio_uq._base.array import Array
 from rio_uq.gp.backend.linalg import NotPositiveDefiniteError, inverse_root
+from rio_uq.gp.deadline import NEVER, TIME_IS_UP, Deadline
 from rio_uq.gp.priors import Prior
 from rio_uq.gp.progress import ProgressBar
 
@@ -70,6 +71,8 @@ class Search:
     verbose : bool
     curvature : (p, p) array or None
         Of the objective near the start, see `rio_uq.gp.curvature`.
+    deadline : Deadline
+        When it has to end.
     """
 
     max_iter: int
@@ -79,6 +82,11 @@ class Search:
     label: str = "fitting"
     verbose: bool = False
     curvature: Array | None = None
+    deadline: Deadline = NEVER
+
+
+class _TimeIsUpError(Exception):
+    """There is no time for another evaluation."""
 
 
 def maximize_with_prior(
@@ -97,6 +105,7 @@ def maximize_with_prior(
         "memory": search.memory,
         "label": search.label,
         "verbose": search.verbose,
+        "deadline": search.deadline,
     }
     if search.curvature is None:
         return maximize(with_prior, start, bounds, **options)
@@ -114,7 +123,7 @@ def maximize_with_prior(
     anywhere = np.tile([-np.inf, np.inf], (len(at_start), 1))
     optimum = maximize(whitened, np.zeros(len(at_start)), anywhere, **options)
     x = within_bounds(optimum.x)[1]
-    if not ((x == bounds[:, 0]) | (x == bounds[:, 1])).any():
+    if optimum.message == TIME_IS_UP or not ((x == bounds[:, 0]) | (x == bounds[:, 1])).any():
         return replace(optimum, x=x)
     # Beyond a bound the objective is flat, and a step too far may have ended there.
     further = maximize(with_prior, x, bounds, **options)
@@ -131,11 +140,13 @@ def maximize(
     memory: int = MEMORY,
     label: str = "fitting",
     verbose: bool = False,
+    deadline: Deadline = NEVER,
 ) -> Optimum:
     """Maximise ``objective(x) -> (value, gradient)`` by L-BFGS-B from ``start`` within ``bounds`` (p, 2).
 
     It has converged when an iteration gains less than ``tolerance`` of the objective's size, or when the gradient
-    within the bounds has vanished.
+    within the bounds has vanished. Where there is no time for another evaluation, it ends at the best point so
+    far; one is made in any case.
 
     Examples
     --------
@@ -150,9 +161,13 @@ def maximize(
     n_iter = 0
 
     lowest = None
+    best, seconds = x, 0.0
 
     def descend(x: Array) -> tuple[float, Array]:
-        nonlocal lowest
+        nonlocal lowest, best, seconds
+        if lowest is not None and not deadline.allows(seconds):
+            raise _TimeIsUpError
+        began = deadline.clock()
         try:
             value, gradient = objective(x)
         except NotPositiveDefiniteError:
@@ -160,7 +175,9 @@ def maximize(
             if lowest is None:
                 raise
             return lowest + 1e3 * (1.0 + abs(lowest)), np.zeros_like(x)
-        lowest = -value if lowest is None else min(lowest, -value)
+        seconds = deadline.clock() - began
+        if lowest is None or -value < lowest:
+            lowest, best = -value, x.copy()
         return -value, -gradient
 
     def after_iteration(intermediate_result: OptimizeResult) -> None:
@@ -176,12 +193,16 @@ def maximize(
             descend, x, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration, options=options
         )
 
-    result = run(x)
-    converged = result.status == 0
-    if result.status == LINE_SEARCH_FAILED:
-        # Rounding spoils the line search next to an optimum. A second run, without the curvature, shows if it is one.
-        before, result = result, run(result.x)
-        converged = before.fun - result.fun <= tolerance * max(1.0, abs(result.fun))
+    try:
+        result = run(x)
+        converged = result.status == 0
+        if result.status == LINE_SEARCH_FAILED:
+            # Rounding spoils the line search next to an optimum. A second run, without the curvature, shows if it is
+            # one.
+            before, result = result, run(result.x)
+            converged = before.fun - result.fun <= tolerance * max(1.0, abs(result.fun))
+    except _TimeIsUpError:
+        result, converged = OptimizeResult(x=best, fun=lowest, message=TIME_IS_UP), False
     if bar is not None:
         bar.finish(n_iter, -float(result.fun))
     return Optimum(result.x, -float(result.fun), n_iter, bool(converged), str(result.message))

@@ -19,6 +19,7 @@ import numpy as np
 from rio_uq._base.array import Array
 from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
 from rio_uq.gp.backend.threads import single_blas_thread
+from rio_uq.gp.deadline import NEVER, Deadline
 from rio_uq.gp.few_rows import few_rows
 from rio_uq.gp.inference.exact import ExactObjective
 from rio_uq.gp.inference.nearest import NearestObjective
@@ -42,7 +43,9 @@ WORTH = 0.01
 """Nats for each left-out outcome that a rougher order has to gain."""
 
 
-def likeliest_order(kernels: Mapping[str, Kernel], data: Observations, scales: Scales, n_neighbors: int) -> str:
+def likeliest_order(
+    kernels: Mapping[str, Kernel], data: Observations, scales: Scales, n_neighbors: int, deadline: Deadline = NEVER
+) -> str:
     """The name of the kernel that left-out rows prefer.
 
     Parameters
@@ -55,14 +58,18 @@ def likeliest_order(kernels: Mapping[str, Kernel], data: Observations, scales: S
         Of these rows.
     n_neighbors : int
         Rows that a left-out one is given.
+    deadline : Deadline
+        When the searches have to end; the smoothest kernel is taken where there is no time for all.
     """
+    if deadline.has_passed:
+        return next(iter(kernels))
     smooth, q = next(iter(kernels.values())), data.n_outputs
     bounds, prior, start = bounds_of(smooth, q, scales), weak_prior(smooth, q, scales), rio_start(smooth, q, scales)
     nearest = {name: NearestObjective(kernel, data, n_neighbors) for name, kernel in kernels.items()}
     few = few_rows(next(iter(nearest.values())).data, np.random.default_rng(0), SEARCHED_ROWS)
 
     def end_of_search(kernel: Kernel, x: Array, max_iter: int) -> Optimum:
-        search = Search(max_iter, TOLERANCE, np.random.default_rng(0))
+        search = Search(max_iter, TOLERANCE, np.random.default_rng(0), deadline=deadline)
         try:
             return ExactObjective(kernel, few).maximize(x, bounds, prior, search)
         except NotPositiveDefiniteError:  # a start that cannot be gone from
@@ -71,10 +78,11 @@ def likeliest_order(kernels: Mapping[str, Kernel], data: Observations, scales: S
     with single_blas_thread:
         starts = (start, rough_start(smooth, start))
         best = max((end_of_search(smooth, x, FIRST_ITERATIONS) for x in starts), key=lambda end: end.value).x
-        losses = {
-            name: objective.local_step(end_of_search(objective.kernel, best, FURTHER_ITERATIONS).x).loss
-            for name, objective in nearest.items()
-        }
+        losses = {}
+        for name, objective in nearest.items():
+            if deadline.has_passed:
+                return next(iter(kernels))
+            losses[name] = objective.local_step(end_of_search(objective.kernel, best, FURTHER_ITERATIONS).x).loss
     names = list(kernels)
     worth = WORTH * q * len(nearest[names[0]].left_out)
     return min(names, key=lambda name: losses[name] + worth * names.index(name))

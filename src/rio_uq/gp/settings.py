@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rio_uq._base.array import Array
 from rio_uq.gp import inducing
+from rio_uq.gp.deadline import NEVER, Deadline
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,9 @@ class Settings:
     n_inducing : int or None
         None for as many as are worth their cost.
     time_budget : float or None
-        Seconds that a fit should take at most, by estimate, where the number of points is free.
+        Seconds that a fit should take at most: by estimate, they limit the number of points where that is free.
+    deadline : Deadline
+        When searches have to end.
     n_neighbors : int
         Training rows that predict each row in "nearest".
     inducing : {"greedy", "kmeans", "random", "first"} or (m, D) array
@@ -36,6 +39,7 @@ class Settings:
     inference: str = "auto"
     n_inducing: int | None = 300
     time_budget: float | None = None
+    deadline: Deadline = NEVER
     n_neighbors: int = 50
     inducing: str | Array = "greedy"
     optimize_inducing: bool = False

@@ -189,7 +189,7 @@ class _Trainer:
         optima = dict(zip(ends, in_parallel(walk_from, list(ends), n_jobs), strict=True))
         winner = max(optima, key=lambda number: optima[number].value)
         best = optima[winner]
-        if has_first_search and rough is not None:
+        if has_first_search and rough is not None and not self.settings.deadline.has_passed:
             optima[-1] = end = self._rough_end(rough, data, best.value)
             if end.value > best.value:
                 winner, best = len(starts) - 1, end
@@ -239,7 +239,7 @@ class _Trainer:
         few = few_rows(data, np.random.default_rng(0))
 
         def walk_from(number: int) -> Array:
-            search = Search(max_iter, SUBSET_TOLERANCE, np.random.default_rng(0))
+            search = Search(max_iter, SUBSET_TOLERANCE, np.random.default_rng(0), deadline=self.settings.deadline)
             try:
                 return ExactObjective(self.kernel, few).maximize(starts[number], self.bounds, self.prior, search).x
             except NotPositiveDefiniteError:  # all rows may do
@@ -283,8 +283,8 @@ class _Trainer:
     ) -> Optimum:
         """From x on, with the curvature there: that which is known, or by the exact GP of ``some_of`` the rows."""
         memory = LONG_MEMORY if self.settings.optimize_inducing else MEMORY
-        curvature = self.curvature
-        if curvature is None and some_of is not None and len(some_of) > FEW_ROWS:
+        curvature, deadline = self.curvature, self.settings.deadline
+        if curvature is None and some_of is not None and len(some_of) > FEW_ROWS and not deadline.has_passed:
             curvature = curvature_of_few(self.kernel, some_of, x, self.bounds, self.prior)
-        search = Search(max_iter, tolerance, self.rng, memory, label, self.settings.verbose, curvature)
+        search = Search(max_iter, tolerance, self.rng, memory, label, self.settings.verbose, curvature, deadline)
         return objective.maximize(x, self.bounds, self.prior, search)

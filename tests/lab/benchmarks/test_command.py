@@ -10,7 +10,19 @@ NAMES = sorted(path.parent.name for path in command.FOLDER.glob("*/__main__.py")
 
 
 def test_every_benchmark_is_there():
-    assert NAMES == ["defaults", "engine", "large", "levers", "onnx", "quality", "scale", "shift", "speed", "worlds"]
+    assert NAMES == [
+        "defaults",
+        "engine",
+        "exact",
+        "large",
+        "levers",
+        "onnx",
+        "quality",
+        "scale",
+        "shift",
+        "speed",
+        "worlds",
+    ]
     for name in NAMES:
         folder = command.FOLDER / name
         assert all((folder / file).exists() for file in ("run.py", "page.py", "README.md"))

@@ -4,7 +4,8 @@ Hyperparameters come from an exact fit of a subset, as for nearest rows (`rio_uq
 rows of the others are left out of the GP of nearest rows, with and without shared points, and of the sparse GP; the
 noise of each is as likely as it can be. Where the sparse GP is not clearly less likely, it is trained from there on: it
 predicts faster, and learns its hyperparameters from more rows than the subset has. Otherwise what it cannot see is
-worth more.
+worth more. Where time runs out on the subset already, it is the sparse GP, which takes less of it, at the
+hyperparameters so far.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from rio_uq._base.array import Array
+from rio_uq.gp.deadline import TIME_IS_UP
 from rio_uq.gp.inference import sparse
 from rio_uq.gp.inference.contract import Objective
 from rio_uq.gp.inference.nearest import Nearest, NearestObjective, Step, density_step
@@ -44,6 +46,10 @@ class ChosenObjective(NearestObjective):
         optimum = self.of_subset(x, bounds, prior, search)
         if len(self.data) == len(self.all_rows):
             return optimum
+        if optimum.message == TIME_IS_UP:
+            self._sparse = Sparse().objective(self.kernel, self.all_rows, optimum.x, self._settings, self._rng, 1)
+            self.n_points = self._sparse.n_points
+            return replace(optimum, x=self._sparse.start(optimum.x), is_estimate=True)
         self.n_points, step = self.at_full_density(optimum.x)
         with_points, sparse_step = self._sparse_step(optimum.x)
         if sparse_step.loss > step.loss + WORTH * len(self.left_out) * self.data.n_outputs:

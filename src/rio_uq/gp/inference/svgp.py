@@ -48,6 +48,7 @@ from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
 from rio_uq.gp.backend.linalg import cholesky, inverse, log_determinant, solve_lower
+from rio_uq.gp.deadline import TIME_IS_UP
 from rio_uq.gp.inference.collapsed import Adjoints, CollapsedBound, Sums
 from rio_uq.gp.inference.sparse import Sparse, SparseObjective
 from rio_uq.gp.kernels.io import Kernel
@@ -227,12 +228,14 @@ class SVGPObjective(SparseObjective):
         state.step(standing_for_all(data, batches(data, rng)[0]), 1.0, 0.0)
         bar = ProgressBar(search.label, search.max_iter) if search.verbose else None
         best, waited, halvings, n_passes = -np.inf, 0, 0, 0
-        while n_passes < search.max_iter and halvings <= HALVINGS:
+        is_in_time, began = True, search.deadline.clock()
+        while n_passes < search.max_iter and halvings <= HALVINGS and is_in_time:
             halved, order = 0.5**halvings, batches(data, rng)
             natural = max(NATURAL_STEP * halved, 1.0 / len(order))
             values = [state.step(standing_for_all(data, batch), natural, LEARNING_RATE * halved) for batch in order]
             value = float(np.mean(values))
             n_passes += 1
+            is_in_time = search.deadline.allows((search.deadline.clock() - began) / n_passes)
             waited = 0 if value > best + search.tolerance * max(1.0, abs(value)) else waited + 1
             best = max(best, value)
             if waited == PATIENCE:
@@ -243,6 +246,7 @@ class SVGPObjective(SparseObjective):
             bar.finish(n_passes, best)
         converged = halvings > HALVINGS
         message = "no gain with smaller steps" if converged else "the passes over the rows have run out"
+        message = message if is_in_time or converged else TIME_IS_UP
         return Optimum(state.x, best, n_passes, converged, message, is_estimate=True)
 
 

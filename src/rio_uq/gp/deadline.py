@@ -1,0 +1,59 @@
+"""When a fit has to end: searches stop at the best point so far, and stages that could be done without are left out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+TIME_IS_UP = "the time budget is used up"
+"""Message of a search that was stopped."""
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """The end of a time budget.
+
+    Attributes
+    ----------
+    end : float
+        By the clock; infinite where time does not matter.
+    clock : callable
+        Gives seconds that never go back.
+
+    Examples
+    --------
+    >>> seconds = iter([0.0, 4.0, 4.0, 12.0])
+    >>> deadline = Deadline.after(10.0, clock=lambda: next(seconds))
+    >>> deadline.left, deadline.allows(7.0), deadline.has_passed
+    (6.0, False, True)
+    """
+
+    end: float = float("inf")
+    clock: Callable[[], float] = time.monotonic
+
+    @classmethod
+    def after(cls, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> Deadline:
+        """From now on; None for never."""
+        return cls(clock=clock) if seconds is None else cls(clock() + seconds, clock)
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left, less than none where it has passed."""
+        return self.end - self.clock()
+
+    @property
+    def has_passed(self) -> bool:
+        return not self.left > 0.0
+
+    def allows(self, seconds: float) -> bool:
+        """Whether something that takes so long would still be in time."""
+        return self.left >= seconds
+
+    def part(self, share: float) -> Deadline:
+        """An earlier one, at which this share of what is left will have gone."""
+        left = self.left
+        return replace(self, end=self.end - (1.0 - share) * left) if 0.0 < left < float("inf") else self
+
+
+NEVER = Deadline()
