@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _num_samples, validate_data
 
 from rio_uq._base.array import Array, Mask
@@ -27,7 +28,7 @@ from rio_uq.answers import LeaveOneOut
 from rio_uq.features.extractors import Extractor, extractor
 from rio_uq.fitted import Fitted
 from rio_uq.gp.copies import are_counts_of_copies, unit_of_all_rows
-from rio_uq.gp.deadline import Deadline
+from rio_uq.gp.deadline import TIME_IS_UP, Deadline
 from rio_uq.gp.inference import INFERENCES
 from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.left_out import LeftOut
@@ -64,6 +65,18 @@ def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fi
         Whether the model has seen none of the rows, or all of them; None where nobody says, or the source has a mask.
     """
     deadline = Deadline.after(options.training.time_budget, clock)
+    fitted = _fit(source, options, held_out, deadline)
+    unfinished = ["the optimiser to converge"] if fitted.gp.message == TIME_IS_UP else []
+    if missing := unfinished + deadline.left_out:
+        warn_user(
+            f"{TIME_IS_UP}: {options.training.time_budget:g} seconds left no time for {', '.join(missing)}, so that "
+            "corrections and error bars are less sure than they could be; raise time_budget, or leave it out",
+            ConvergenceWarning,
+        )
+    return fitted
+
+
+def _fit(source: Source, options: Options, held_out: bool | None, deadline: Deadline) -> Fitted:
     if source.is_in_memory:
         return _fit_rows(source.take(np.arange(source.n_rows)), options, held_out, deadline)
     n_drawn = min(options.training.sample_rows, source.n_rows)

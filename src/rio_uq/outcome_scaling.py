@@ -33,6 +33,9 @@ LARGEST_ERROR, STANDARD_ERRORS, LARGEST_SQUARE = 1.05, 1.0, 9.0
 so many standard errors. Squares count up to the last number times their mean: of skewed outcomes a few would decide. A
 scale of outcomes between two ends, whose errors have no tails, is left out if they are larger at all."""
 
+STAGE = "the choice of a scale"
+"""Of a fit, which a time budget may leave out."""
+
 QuickTraining = Callable[[Problem, int], TrainedGP]
 """Fits the GP of a problem with at most so many iterations."""
 
@@ -111,7 +114,7 @@ def _best_scale(
     all_rows, y = problem, problem.targets[:, 0]
     identity = outcome_scale("identity", y, bounds)
     others, left_out_for = candidates(y, problem.y_pred[:, 0] if problem.is_residual else y, bounds)
-    if not others or deadline.has_passed:
+    if not others or deadline.leaves_out(STAGE):
         return identity, {}, 0.0, left_out_for
     problem, y = problem.subset(rows), y[rows]
     log_density, square, outside = {}, {}, 0.0
@@ -126,7 +129,7 @@ def _best_scale(
         mean, _ = moments(one, (scale.forward(y) - z * std)[:, None], std[:, None], _nodes(shape))
         square[scale.kind] = (y - mean[:, 0]) ** 2
         if scale is identity:
-            if not deadline.part(SCALE_SHARE).allows(len(others) * (deadline.clock() - began)):
+            if deadline.part(SCALE_SHARE).leaves_out(STAGE, len(others) * (deadline.clock() - began)):
                 return identity, {}, 0.0, left_out_for
             centre = y - z * std
             ends = (centre + std * end for end in scores.ppf(np.array([0.025, 0.975])))

@@ -352,11 +352,10 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         is_of_all = isinstance(held_out, bool | np.bool_)
         source = self._training_source(X, roles if is_of_all else {**roles, "held_out": held_out})
         fitted = fitting.fit(source, options, held_out=bool(held_out) if is_of_all else None)
-        if not fitted.gp.converged:
-            remedy = "time_budget" if fitted.gp.message == TIME_IS_UP else "max_iter"
+        if not fitted.gp.converged and fitted.gp.message != TIME_IS_UP:
             warn_user(
                 f"the optimiser stopped after {fitted.gp.n_iter} iterations before it had converged "
-                f"({fitted.gp.message}): raise {remedy}, or tol if this is good enough",
+                f"({fitted.gp.message}): raise max_iter, or tol if this is good enough",
                 ConvergenceWarning,
             )
         self.fitted_ = fitted  # only now: an error on the way leaves an earlier fit as it was

@@ -104,7 +104,10 @@ def with_or_without_model(
     began = train.deadline.clock()
     trained = train(on_scale(problem, scales), keeps_constant=scales.is_another)
     seconds = train.deadline.clock() - began
-    if not may_choose or not train.may_do_without_model(problem) or not train.deadline.allows(seconds):
+    if not may_choose or not train.may_do_without_model(problem):
+        return *trained, None
+    stage = "a GP without the model"
+    if train.deadline.leaves_out(stage, seconds):
         return *trained, None
     outcomes = on_scale(replace(problem, is_residual=False, held_out=None, own=None, like_clones=None), scales)
     train = train.without_model(trained.gp.posterior.kernel)
@@ -113,7 +116,7 @@ def with_or_without_model(
         choice = choose_model(trained.left_out, quick.left_out, by_errors_alone=True)
         if choice.uses_model:
             return *trained, choice
-        if not train.deadline.allows(seconds):
+        if train.deadline.leaves_out(stage, seconds):
             return *trained, None
     without_model = train(outcomes, keeps_constant=False)
     choice = choose_model(trained.left_out, without_model.left_out)

@@ -91,6 +91,11 @@ def test_stages_that_would_take_too_long_are_left_out(rng, clock):
     assert some.model_choice_ is None
 
 
+def test_what_was_left_out_is_named(rng, clock):
+    with pytest.warns(ConvergenceWarning, match=r"60 seconds left no time for .*a GP without the model.*raise"):
+        fitted(rows(rng, 60), 60.0, inference="exact", scale="identity")
+
+
 def test_no_scale_is_chosen_without_time(rng, clock):
     X, y = rows(rng, 60)
     data = X, np.exp(y)

@@ -289,7 +289,7 @@ def _fold_predictions(plan: Plan, gp: _TrainedGP) -> tuple[FoldPredictions | Non
         if plan.own_folds is None:
             return None, None
         return predict_groups(gp.trained.posterior, gp.data, plan.own_folds), None
-    if plan.settings.deadline.has_passed and plan.own_folds is None:
+    if plan.own_folds is None and plan.settings.deadline.leaves_out("errors of folds"):
         return None, None  # hyperparameters of a search that was cut short have hardly fitted single rows
     search = FoldSearch(
         gp.trained.start,

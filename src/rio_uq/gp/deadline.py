@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 TIME_IS_UP = "the time budget is used up"
 """Message of a search that was stopped."""
@@ -20,6 +20,8 @@ class Deadline:
         By the clock; infinite where time does not matter.
     clock : callable
         Gives seconds that never go back.
+    left_out : list of str
+        Stages that were left out for want of time, which all parts of a deadline share.
 
     Examples
     --------
@@ -31,6 +33,7 @@ class Deadline:
 
     end: float = float("inf")
     clock: Callable[[], float] = time.monotonic
+    left_out: list[str] = field(default_factory=list, compare=False)
 
     @classmethod
     def after(cls, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> Deadline:
@@ -49,6 +52,13 @@ class Deadline:
     def allows(self, seconds: float) -> bool:
         """Whether something that takes so long would still be in time."""
         return self.left >= seconds
+
+    def leaves_out(self, stage: str, seconds: float = 0.0) -> bool:
+        """Whether a stage that takes so long has to be left out, which is noted."""
+        is_late = not self.left > 0.0 or not self.allows(seconds)
+        if is_late and stage not in self.left_out:
+            self.left_out.append(stage)
+        return is_late
 
     def part(self, share: float) -> Deadline:
         """An earlier one, at which this share of what is left will have gone."""

@@ -159,7 +159,7 @@ def fit_residual_gp(
     )
     began = settings.deadline.clock()
     attempt = normal_attempt(plan, targets)
-    is_in_time = settings.deadline.allows(settings.deadline.clock() - began)
+    seconds = settings.deadline.clock() - began
     is_asked_for = noise == "student" and len(rows) >= FEWEST_ROWS
     is_heavy = is_asked_for
     leaves_all_out = chosen is ALL_ROWS  # a precision for each row takes its error without it
@@ -168,12 +168,12 @@ def fit_residual_gp(
         is_heavy = is_asked_for or gain_over_normal(tails, attempt.guarded.residual, counts) > EVIDENCE
         if is_heavy and not is_asked_for and not inference.trains_folds:
             is_heavy = has_few_outliers(tails, attempt.guarded.residual, counts)
-        if is_heavy and (is_asked_for or is_in_time):
+        if is_heavy and (is_asked_for or not settings.deadline.leaves_out("a Student likelihood", seconds)):
             attempt = robust_attempt(plan, attempt, tails, rounding, is_asked_for=is_asked_for)
     targets, data, trained, posterior = attempt.targets, attempt.data, attempt.trained, attempt.posterior
     left_out, guarded, constant = attempt.left_out, attempt.guarded, attempt.constant
     some = data.subset(chosen)
-    kind = "constant" if settings.deadline.has_passed else noise
+    kind = "constant" if noise != "constant" and settings.deadline.leaves_out("varying noise") else noise
     if own_folds is not None and not holds_between_folds(noise, posterior, some, guarded.errors, d, own_folds, rng):
         kind = "constant"
     posterior, noise_model, noise_variance = learn_noise(
