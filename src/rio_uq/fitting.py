@@ -30,6 +30,7 @@ from rio_uq.features.extractors import Extractor, extractor
 from rio_uq.fitted import Fitted
 from rio_uq.gp.backend.memory import GIB, memory_of_machine
 from rio_uq.gp.copies import are_counts_of_copies, unit_of_all_rows
+from rio_uq.gp.denser_rows import with_noise_of_denser_rows
 from rio_uq.gp.inference import inference_for
 from rio_uq.gp.inference.nearest import memory_needed
 from rio_uq.gp.left_out import LeftOut
@@ -99,7 +100,7 @@ def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fi
         rows = on_scale(_new_rows(fitted, sample), fitted.scales)
         fitted = replace(fitted, gp=replace(fitted.gp, weight_unit=unit_of_all_rows(rows, source.n_rows)))
     total = _total(source, fitted, options)
-    gp = fitted.gp.of_sums(total.sums).reaching(total.y_pred_range)
+    gp = with_noise_of_denser_rows(fitted.gp.of_sums(total.sums), fitted.gp).reaching(total.y_pred_range)
     return replace(fitted, gp=gp, kept=replace(fitted.kept, n_fitted=total.n_rows), loo=None)
 
 

@@ -10,6 +10,7 @@ from sklearn.linear_model import LinearRegression
 
 from rio_uq import RIORegressor, fitting, load
 from rio_uq.gp import inference
+from rio_uq.gp.denser_rows import with_noise_of_denser_rows
 from rio_uq.gp.inference import nearest
 from rio_uq.rows.parquet import ArrowRows
 
@@ -170,6 +171,36 @@ def test_left_out_rows_of_the_sample_choose(model):
     assert rough.inference_ == "nearest"
     whole = of_all_rows(rough, frame)
     np.testing.assert_allclose(answers(rough), answers(whole), rtol=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [0.2, 5.0])
+def test_noise_is_that_of_all_rows(wrong, frame, model):
+    """Also where that of the sample, in which neighbours are far, is not: of the likelihood, and of new outcomes."""
+    fitted = regressor(model).fit(frame[NAMES], frame["y"], held_out=True).fitted_
+    spoilt = nearest.posterior_of(
+        fitted.gp.posterior.kernel,
+        fitted.gp.posterior.theta,
+        wrong * fitted.gp.posterior.likelihood_noise,
+        fitted.gp.posterior.local.data,
+        20,
+        0,
+    )
+    corrected = with_noise_of_denser_rows(replace(fitted.gp, posterior=spoilt), fitted.gp).posterior
+    for noise in (corrected.likelihood_noise, corrected.noise_variance):
+        assert abs(np.log(noise / fitted.gp.posterior.likelihood_noise)) < 0.4
+    assert with_noise_of_denser_rows(fitted.gp, fitted.gp).noise_variance == pytest.approx(
+        fitted.gp.noise_variance, rel=0.3
+    )
+
+
+def test_error_bars_of_few_rows_in_the_sample(model):
+    """The sample sees little of what is rough, and so little of the noise that all rows have."""
+    frame = rows(frequency=25.0, n=3000)
+    training = {"sample_rows": N_SAMPLE, "n_neighbors": 20, "starts": "auto", "guard": True}
+    rio = regressor(model, kernel="input", training=training, tol=1e-4).fit(table(frame), "y", held_out=True)
+    new = rows(frequency=25.0, n=3500)[3000:]
+    mean, std = rio.predict(new[NAMES], return_std=True)
+    assert np.std((new["y"] - mean) / std) == pytest.approx(1.0, abs=0.25)
 
 
 def test_too_few_rows_to_choose_by_are_sparse(frame, model, monkeypatch):

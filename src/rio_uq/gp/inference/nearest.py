@@ -249,17 +249,11 @@ class NearestObjective(ExactObjective):
         local = Local.of(
             self.kernel, theta, noise_variance, rows, n_subset, self.n_neighbors, points, weights, COMPARING_ROWS
         )
-        nearest = local.nearest_others(self.left_out)
-
-        def leave_out(noise: Array) -> tuple[Array, Array]:
-            return local.changed(noise_variance=noise).leave_one_out(self.left_out, rows.n_jobs, nearest)
-
-        return density_step(x, rows.subset(self.left_out), leave_out)
+        return _local_step(x, local)
 
     @property
     def left_out(self) -> Indices:
-        """Rows that are not in the subset, whose density counts."""
-        return np.arange(len(self.data), min(len(self.data) + DENSITY_ROWS, len(self.all_rows)))
+        return _beside_subset(len(self.data), len(self.all_rows))
 
     def posterior(self, x: Array) -> Posterior:
         theta, log_noise = self._split(x)
@@ -293,6 +287,34 @@ def density_step(x: Array, data: Observations, leave_out: Callable[[Array], tupl
         optimum = minimize_scalar(loss, bounds=bounds, method="bounded", options=options)
     moved = np.concatenate([x[: -data.n_outputs], log_noise + optimum.x])
     return Step(moved, float(optimum.fun))
+
+
+def _beside_subset(n_subset: int, n_rows: int) -> Indices:
+    """Rows that are not in the subset, whose density counts."""
+    return np.arange(n_subset, min(n_subset + DENSITY_ROWS, n_rows))
+
+
+def _local_step(x: Array, local: Local) -> Step:
+    """The likeliest factor on the noise for rows of which the nearest others predict."""
+    left_out = _beside_subset(local.n_subset, len(local.data))
+    nearest = local.nearest_others(left_out)
+
+    def leave_out(noise: Array) -> tuple[Array, Array]:
+        return local.changed(noise_variance=noise).leave_one_out(left_out, local.data.n_jobs, nearest)
+
+    return density_step(x, local.data.subset(left_out), leave_out)
+
+
+def with_noise_at_full_density(posterior: NearestPosterior) -> NearestPosterior:
+    """With the noise of the likelihood that is likeliest among its rows, where it was learnt among fewer."""
+    local, statistics = posterior.local, posterior.statistics
+    if not isinstance(statistics, NearestStatistics) or local.n_subset == len(local.data):
+        return posterior
+    kernel, theta = local.parts.kernel, local.parts.theta
+    step = _local_step(np.concatenate([theta, np.log(local.noise_variance)]), local)
+    noise_variance = np.exp(step.x[len(theta) :])
+    denser = posterior_of(kernel, theta, noise_variance, local.data, local.n_neighbors, statistics.n_points)
+    return replace(denser, noise_variance=posterior.noise_variance)
 
 
 def memory_needed(n_rows: int, n_columns: int, n_outputs: int) -> int:
