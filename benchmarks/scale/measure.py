@@ -63,7 +63,7 @@ def flights(folder: Path, way: str) -> dict[str, Any]:
 
     train, test = prepare(folder)
     base, watch = boosting(folder), Stopwatch()
-    rio = regressor(base, n_inducing=100, random_state=0)
+    rio = regressor(base, inference="sparse", n_inducing=100, random_state=0)
     if way == "file":
         with watch.time("fit"):
             rio.fit(train, "delay")

@@ -1,18 +1,20 @@
 """From rows and options to a `Fitted`; and from a `Fitted` and further rows to another one.
 
 All that is learnt from many rows is learnt as well from a random sample of them: hyperparameters, inducing points,
-scalings and how noise depends on the row. Only the posterior needs all rows. That of inducing points is made of sums
-over rows, which one pass over the parts of a source adds up in memory that does not grow with the rows.
+scalings, how noise depends on the row, and whether nearest rows or inducing points predict better. Only the posterior
+needs all rows. That of inducing points is made of sums over rows, which one pass over the parts of a source adds up in
+memory that does not grow with the rows. That of nearest rows keeps their features, predictions and residuals, which the
+same pass collects: where they would take much of the memory there is, inducing points are taken.
 """
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,16 +25,20 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_held_out, check_target, check_weight
+from rio_uq._base.summand import Summand
 from rio_uq._base.warnings import MostlyEqualWarning, SeenRowsWarning, warn_user
 from rio_uq.answers import LeaveOneOut
 from rio_uq.features.extractors import Extractor, extractor
 from rio_uq.fitted import Fitted
+from rio_uq.gp.backend.memory import GIB, memory_of_machine
 from rio_uq.gp.copies import are_counts_of_copies, unit_of_all_rows
 from rio_uq.gp.deadline import TIME_IS_UP, Deadline
-from rio_uq.gp.inference import INFERENCES
-from rio_uq.gp.inference.collapsed import Sums
+from rio_uq.gp.denser_rows import with_noise_of_denser_rows
+from rio_uq.gp.inference import inference_for
+from rio_uq.gp.inference.nearest import memory_needed
 from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.problem import Problem
+from rio_uq.gp.settings import Settings
 from rio_uq.models import base as base_model
 from rio_uq.models.cross_fitting import FEWEST_ROWS
 from rio_uq.models.fit_rows import FitRows, without_copies_of_seen_rows
@@ -51,6 +57,9 @@ clock: Callable[[], float] = time.monotonic
 
 FEWEST_OTHERS = 20
 """Outcomes beside the one that most rows have, for error bars to be made of."""
+
+MEMORY_SHARE = 0.5
+"""Of the memory of the machine that the rows of a GP of nearest rows may take, where nobody has asked for one."""
 
 
 def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fitted:
@@ -83,7 +92,6 @@ def _fit(source: Source, options: Options, held_out: bool | None, deadline: Dead
     is_sample = n_drawn < source.n_rows
     if is_sample:
         _check_can_be_read_in_parts(options)
-        options = replace(options, inference="sparse" if options.inference == "auto" else options.inference)
     sample = source.take(_draw(source.n_rows, n_drawn, options))
     if is_sample and sample.sample_weight is not None and not np.any(sample.sample_weight):
         raise ValueError(
@@ -91,7 +99,7 @@ def _fit(source: Source, options: Options, held_out: bool | None, deadline: Dead
             "weight, or set a larger sample_rows"
         )
     try:
-        fitted = _fit_rows(sample, options, held_out, deadline, in_parts=is_sample)
+        fitted = _fit_rows(sample, options, held_out, deadline, n_all=source.n_rows if is_sample else None)
     except OptionError:
         raise
     except ROW_ERRORS:
@@ -110,8 +118,8 @@ def _fit(source: Source, options: Options, held_out: bool | None, deadline: Dead
     if not fitted.gp.weight_unit.are_counts:
         rows = on_scale(_new_rows(fitted, sample), fitted.scales)
         fitted = replace(fitted, gp=replace(fitted.gp, weight_unit=unit_of_all_rows(rows, source.n_rows)))
-    total = source.total(partial(_sums_of_part, walk_options_of(options, source)), fitted)
-    gp = fitted.gp.of_sums(total.sums).reaching(total.y_pred_range)
+    total = _total(source, fitted, options)
+    gp = with_noise_of_denser_rows(fitted.gp.of_sums(total.sums), fitted.gp).reaching(total.y_pred_range)
     return replace(fitted, gp=gp, kept=replace(fitted.kept, n_fitted=total.n_rows), loo=None)
 
 
@@ -122,7 +130,9 @@ def partial_fit(fitted: Fitted, source: Source, options: Options) -> Fitted:
         gp = fitted.gp.with_rows(on_scale(new, fitted.scales), walk_options_of(options, source))
         n_new = len(new.features)
     else:
-        total = source.total(partial(_sums_of_part, walk_options_of(options, source)), fitted)
+        if not fitted.gp.posterior.predicts_from_points:
+            _check_memory(fitted.kept.n_fitted + source.n_rows, fitted.kept.n_columns, fitted.gp.n_outputs)
+        total = _total(source, fitted, options)
         if not total.n_rows:
             raise ValueError("sample_weight has to be more than zero in at least one row")
         some = source.take(_draw(source.n_rows, min(MOST_ROWS, source.n_rows), options))
@@ -136,9 +146,10 @@ def partial_fit(fitted: Fitted, source: Source, options: Options) -> Fitted:
 
 
 def _fit_rows(
-    part: Part, options: Options, held_out: bool | None, deadline: Deadline, *, in_parts: bool = False
+    part: Part, options: Options, held_out: bool | None, deadline: Deadline, *, n_all: int | None = None
 ) -> Fitted:
-    """Fit to rows in memory, which may be a sample of more that are read in parts."""
+    """Fit to rows in memory, which may be a sample of n_all rows that are read in parts."""
+    in_parts = n_all is not None
     X, n_rows = part.X, _num_samples(part.X)
     n_features_in, feature_names_in = _columns_of(X)
     y = check_target(part.y, n_rows)
@@ -192,9 +203,9 @@ def _fit_rows(
         # errors is nothing that those of the model have.
         options = replace(options, kernel="input" if options.kernel == "io" else options.kernel)
     _warn_of_one_value(problem.targets)
+    if n_all is not None:
+        options = _options_of_sample(problem, options, n_all)
     train = Trainer(options, rng, deadline)
-    if in_parts and options.scale == "auto":
-        options = replace(options, scale="identity")  # a sample does not show the range of all outcomes
     scale_choice = choose_scale(problem, options, train.quickly, rng, deadline)
     scales = OutcomeScales(scale_choice.scales)
     # Clones do not tell how well the model does that has other rows behind it as well.
@@ -302,11 +313,11 @@ def _new_rows(fitted: Fitted, part: Part, *, is_part: bool = False) -> Problem:
 
 
 class _Total(NamedTuple):
-    """The sums of the GP over rows, how many there were with a positive weight, and the least and the largest of their
-    predictions on the scale of outcomes, (at most 2, p).
+    """All that the posterior needs of rows, how many there were with a positive weight, and the least and the largest
+    of their predictions on the scale of outcomes, (at most 2, p).
     """
 
-    sums: Sums
+    sums: Summand
     n_rows: int
     y_pred_range: Array
 
@@ -317,6 +328,15 @@ class _Total(NamedTuple):
 
 def _range_of(y_pred: Array) -> Array:
     return np.stack([y_pred.min(axis=0), y_pred.max(axis=0)]) if len(y_pred) else y_pred
+
+
+def _total(source: Source, fitted: Fitted, options: Options) -> _Total:
+    """Of all rows: sums are added up where they are made, and rows themselves here."""
+    of_part = partial(_sums_of_part, walk_options_of(options, source))
+    if fitted.gp.posterior.predicts_from_points:
+        return source.total(of_part, fitted)
+    of_parts: Iterable[_Total] = source.each(of_part, fitted)
+    return reduce(_Total.plus, of_parts)
 
 
 def _sums_of_part(walk_options: dict[str, Any], fitted: Fitted, part: Part) -> _Total:
@@ -337,8 +357,34 @@ def _check_can_be_read_in_parts(options: Options) -> None:
             f"{many}, and the model is to be fitted to all of them: fit it before, on as many rows as it takes, "
             "and give RIORegressor the fitted model and rows that it has not seen; or give y_pred and no model"
         )
-    if options.inference in INFERENCES and INFERENCES[options.inference].keeps_rows:
-        raise ValueError(f"{many}, and inference={options.inference!r} keeps all of them: use inference='sparse'")
+    if options.inference == "exact":
+        raise ValueError(f"{many}, and inference='exact' needs a matrix of all of them: use inference='auto'")
+
+
+def _options_of_sample(sample: Problem, options: Options, n_all: int) -> Options:
+    """Options for a sample of n_all rows, at whose hyperparameters the posterior of all of them is made."""
+    if options.scale == "auto":
+        options = replace(options, scale="identity")  # a sample does not show the range of all outcomes
+    n_columns, n_outputs = sample.features.shape[1] + sample.y_pred.shape[1], sample.targets.shape[1]
+    if options.inference == "nearest":
+        _check_memory(n_all, n_columns, n_outputs)
+    if options.inference == "auto":
+        is_much = memory_needed(n_all, n_columns, n_outputs) > MEMORY_SHARE * memory_of_machine()
+        # Few rows would be those of an exact GP, which is none of all rows, and leave no others to choose by.
+        is_exact = inference_for(Settings(), len(sample.features)).trains_folds
+        if is_much or is_exact:
+            options = replace(options, inference="sparse")
+    return options
+
+
+def _check_memory(n_rows: int, n_columns: int, n_outputs: int) -> None:
+    """Raise before rows are read, if they could not be in memory together."""
+    needed, there = memory_needed(n_rows, n_columns, n_outputs), memory_of_machine()
+    if needed > there:
+        raise OptionError(
+            f"a GP of nearest rows keeps all {n_rows:,} rows, for which it needs {needed / GIB:.1f} GiB, and this "
+            f"machine has {there / GIB:.1f} GiB: fit with inference='sparse', whose memory does not grow with rows"
+        )
 
 
 class _Checks(NamedTuple):

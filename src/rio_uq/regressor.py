@@ -318,7 +318,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             Or rows that need not fit into memory: a path of a Parquet file or folder, a ``pyarrow`` Table or Dataset,
             a `rio_uq.rows.ArrowRows`, a memory map, a Dask array or data frame. They are read in blocks, and so is
             the model called, which has to be fitted. From a sample of them
-            (`Training.sample_rows`) all is learnt but the posterior, which all of them enter.
+            (`Training.sample_rows`) all is learnt but the posterior, which all of them enter. Where nearest rows
+            predict, it keeps their features, predictions and residuals.
         y : array of shape (n,) or (n, q)
             Or the name of a column, or a list of names, of a frame, a Parquet file or an Arrow table; also below.
         y_pred : array of the shape of y, optional

@@ -319,8 +319,7 @@ def test_memory_maps_work_with_models_that_are_not_fitted(frame, tmp_path):
         ({"y": np.zeros(5)}, {}, "a value for each of the 1000 rows"),
         ({"y_pred": None}, {"estimator": Ridge()}, "fit it before"),
         ({"y_pred": None}, {"estimator": Model(), "residuals": "cross-fit"}, "fit it before"),
-        ({}, {"inference": "exact"}, "use inference='sparse'"),
-        ({}, {"inference": "nearest"}, "inference='nearest' keeps all of them: use inference='sparse'"),
+        ({}, {"inference": "exact"}, "needs a matrix of all of them: use inference='auto'"),
         ({}, {"training": {"sample_rows": 10}}, "sample_rows has to be a whole number of at least 100"),
     ],
 )

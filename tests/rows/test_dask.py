@@ -18,7 +18,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import OneHotEncoder
 
-from rio_uq import RIORegressor
+from rio_uq import RIORegressor, load
 from rio_uq.gp.inference import sparse
 from rio_uq.gp.observations import Observations
 from rio_uq.rows.dask.partitions import partitions
@@ -86,6 +86,24 @@ def assert_knows_all_rows(rio, X, y):
     assert rio.summary().n_rows == len(X)
 
 
+def nearest(estimator, **options):
+    training = {"sample_rows": 200, "starts": "rio", "n_neighbors": 15}
+    return regressor(estimator, **{"inference": "nearest", "training": training, **options})
+
+
+def assert_is_of_all_rows(rio, X, y):
+    """Its nearest rows are those of all rows in memory, at its hyperparameters and scalings."""
+    gp = rio.fitted_.gp
+    known, prediction = gp.posterior, rio.fitted_.predictions(X)
+    data = Observations(gp._rows(X, prediction), gp.targets.apply(y[:, None] - prediction))
+    whole = replace(known.of_rows(data), noise_variance=known.noise_variance)
+    mean, variance = replace(gp, posterior=whole).mean_and_variance(X, prediction, 1)
+    found, std = rio.predict(X, return_std=True, include_noise=False)
+    np.testing.assert_allclose(found, (prediction + mean)[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(std, np.sqrt(variance[:, 0]), rtol=1e-9)
+    assert len(known.local.data) == rio.summary().n_rows == len(X)
+
+
 class TestInThisProcess:
     def test_arrays(self, data, model):
         X, y = data
@@ -97,6 +115,31 @@ class TestInThisProcess:
         assert [type(part) for part in lazy] == [da.Array, da.Array]
         assert lazy[0].shape == (N,)
         np.testing.assert_allclose(dask.compute(*lazy), rio.predict(X, return_std=True), rtol=1e-9)
+
+    def test_nearest_rows(self, data, model, tmp_path):
+        """Whatever the partitions are, and after more rows; the regressor holds them all, and can be saved."""
+        X, y = data
+        first, rest = slice(0, 600), slice(600, None)
+        fits = [
+            nearest(model).fit(da.from_array(X[first], chunks=(chunks, 2)), da.from_array(y[first], chunks=100))
+            for chunks in ((100, 0, 350, 150), 200)
+        ]
+        assert fits[0].inference_ == "nearest"
+        for rio in fits:
+            assert_is_of_all_rows(rio, X[first], y[first])
+        np.testing.assert_allclose(fits[0].predict(X), fits[1].predict(X), rtol=1e-9)
+        rio = fits[0].partial_fit(da.from_array(X[rest], chunks=(70, 3)), y[rest])
+        assert_is_of_all_rows(rio, X, y)
+        rio.save(tmp_path / "model.rio")
+        loaded = load(tmp_path / "model.rio", estimator=model)
+        lazy = loaded.predict(da.from_array(X, chunks=(250, 3)), return_std=True)
+        np.testing.assert_allclose(dask.compute(*lazy), rio.predict(X, return_std=True), rtol=1e-9)
+
+    def test_nearest_rows_without_weight_are_left_out(self, data, model):
+        X, y = data
+        weight = np.repeat([0.0, 1.0], N // 2)  # the first partitions do not count at all
+        rio = nearest(model).fit(da.from_array(X, chunks=(150, 3)), y, sample_weight=weight)
+        assert_is_of_all_rows(rio, X[N // 2 :], y[N // 2 :])
 
     def test_unknown_chunk_sizes(self, data, model):
         X, y = data
@@ -342,6 +385,22 @@ class TestOnACluster:
             "plus",
             "Fitted",
         }  # what was fitted is sent once to each, by the client or a worker
+
+    def test_nearest_rows_come_to_the_client_and_nowhere_else(self, client, data, model):
+        X, y = data
+        lazy = da.from_array(X, chunks=(130, 3)), da.from_array(y, chunks=130)
+        expected = nearest(model).fit(*lazy, held_out=True)
+        assert_is_of_all_rows(expected, X, y)
+        persisted = client.persist(lazy)
+        client.run(forget_transfers)
+        rio = nearest(model).fit(*persisted, held_out=True)
+        travelled = {name for names in client.run(transferred).values() for name in names}
+        assert not travelled & {"work_on", "plus"}
+        np.testing.assert_array_equal(rio.predict(X, return_std=True), expected.predict(X, return_std=True))
+        found = rio.predict(lazy[0], return_std=True)
+        np.testing.assert_allclose(dask.compute(*found), rio.predict(X, return_std=True), rtol=1e-9)
+        del found, persisted
+        wait_for(lambda: tasks_left(client) == 0, "the end of all tasks")
 
     def test_a_killed_worker_costs_time_only(self, client, data, model, tmp_path):
         X, y = data

@@ -26,7 +26,7 @@ from rio_uq.gp.backend.walking import Block, block_rows_for, walk
 from rio_uq.gp.kernels.io import Kernel, KernelAt
 
 if TYPE_CHECKING:
-    from rio_uq.gp.inference.collapsed import Sums
+    from rio_uq._base.summand import Summand
     from rio_uq.gp.inference.contract import Statistics
     from rio_uq.gp.observations import Observations
 
@@ -189,16 +189,16 @@ class Posterior:
         return self._statistics.noise_variance
 
     @property
-    def sums(self) -> Sums:
-        """Sums over the rows behind it, where they are all that it needs of rows."""
+    def sums(self) -> Summand:
+        """All that it needs of the rows behind it, such that those of further rows can be added."""
         return self._statistics.sums
 
-    def sums_of(self, data: Observations) -> Sums:
+    def sums_of(self, data: Observations) -> Summand:
         """The same sums of other rows, such that both can be added."""
         with single_blas_thread:
             return self._statistics.sums_of(self, data)
 
-    def with_sums(self, sums: Sums) -> Posterior:
+    def with_sums(self, sums: Any) -> Posterior:
         """The posterior of the rows behind these sums, and no others."""
         with single_blas_thread:
             return self._statistics.with_sums(self, sums)

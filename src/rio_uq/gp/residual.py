@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from rio_uq._base.array import Array
+from rio_uq._base.summand import Summand
 from rio_uq.gp import posterior as gp_posterior
 from rio_uq.gp.copies import WeightUnit
 from rio_uq.gp.edges import Edges, slope_of, slope_variance_of
 from rio_uq.gp.guard import latent_share
-from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.noise.contract import Noise
 from rio_uq.gp.noise.growth import Growth
 from rio_uq.gp.observations import Observations
@@ -116,15 +116,15 @@ class ResidualGP:
         return replace(self, edges=self.edges.extended(Edges.of(self.outputs.apply(y_pred))))
 
     @property
-    def sums(self) -> Sums:
-        """Sums over the rows behind the sparse GP."""
+    def sums(self) -> Summand:
+        """All that the posterior needs of the rows behind it, see `rio_uq.gp.inference.contract.Statistics`."""
         return self.posterior.sums
 
-    def sums_of(self, problem: Problem, walk_options: dict[str, Any]) -> Sums:
+    def sums_of(self, problem: Problem, walk_options: dict[str, Any]) -> Summand:
         """The same sums of other rows, such that both can be added."""
         return self.posterior.sums_of(self._data(problem, walk_options))
 
-    def of_sums(self, sums: Sums) -> ResidualGP:
+    def of_sums(self, sums: Summand) -> ResidualGP:
         """With the rows behind these sums in the posterior and in the bound, and no others."""
         return self.with_posterior(self.posterior.with_sums(sums))
 

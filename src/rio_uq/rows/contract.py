@@ -1,20 +1,21 @@
 """Rows as parts that are in memory: all of X, blocks of a file, or the partitions of a cluster.
 
-A source is all that fitting and predicting know of rows: how many there are, some of them by their numbers, the sum
-over all parts of a function of each, and a function of every row.
+A source is all that fitting and predicting know of rows: how many there are, some of them by their numbers, a function
+of each part, the sum of it over all parts, and a function of every row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq._base.checks import named, rows_counted_from
+from rio_uq._base.summand import Summand
 
 ROW_ERRORS = (ValueError, TypeError)
 """Errors that speak of rows: they are told where the rows are."""
@@ -45,10 +46,6 @@ class Part:
     start: int = 0
 
 
-class Summand(Protocol):
-    def plus(self, other: Any, /) -> Self: ...
-
-
 Sum = TypeVar("Sum", bound=Summand)
 
 
@@ -73,6 +70,9 @@ class Source(Protocol):
 
     def total(self, function: Callable[[Any, Part], Sum], context: Any) -> Sum:
         """The sum over the parts, always in the same order; parts without rows are left out."""
+
+    def each(self, function: Callable[[Any, Part], Any], context: Any) -> Iterable[Any]:
+        """A function of each part, in their order; parts without rows are left out."""
 
     def rows(self, function: Callable[[Any, Part], Any], context: Any, example: Callable[[], Any]) -> Any:
         """A function of each row, as one array or several, which may be lazy; ``example`` makes it for one row."""

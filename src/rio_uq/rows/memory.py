@@ -66,6 +66,9 @@ class MemorySource:
     def total(self, function: Callable[[Any, Part], Sum], context: Any) -> Sum:
         return function(context, self.part)
 
+    def each(self, function: Callable[[Any, Part], Any], context: Any) -> list[Any]:
+        return [function(context, self.part)]
+
     def rows(self, function: Callable[[Any, Part], Any], context: Any, example: Callable[[], Any]) -> Any:
         return function(context, self.part)
 

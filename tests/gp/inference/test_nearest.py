@@ -277,11 +277,48 @@ def test_what_is_kept_for_speed_is_not_saved(rng):
     np.testing.assert_array_equal(predict(other, new), expected)
 
 
-def test_rows_in_parts_are_refused():
-    posterior = nearest_rows(*make(), 10)
-    for ask in (lambda: posterior.sums, lambda: posterior.sums_of(make()[-1]), lambda: posterior.with_sums(None)):
-        with pytest.raises(ValueError, match="cannot be added to a GP that predicts from nearest rows"):
-            ask()
+@pytest.mark.parametrize("is_precise", [False, True])
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("n_points", POINTS)
+def test_rows_in_parts_give_the_posterior_of_all_rows(n_points, is_weighted, is_precise, few, rng):
+    """Whatever the posterior was that they are given to, in any order, and though one part has no rows."""
+    kernel, theta, log_noise, data = make(n=90, is_weighted=is_weighted, is_precise=is_precise)
+    sample = replace(nearest_rows(kernel, theta, log_noise, data.subset(np.arange(40)), 15, n_points))
+    sample = replace(sample, noise_variance=np.ones(2))
+    parts = [data.subset(part) for part in np.split(rng.permutation(90), [10, 10, 40])]
+    first, *others = [sample.sums_of(part) for part in parts]
+    for other in others:
+        first = first.plus(other)
+    whole, of_parts = sample.of_rows(data), sample.with_sums(first)
+    new = rng.normal(size=(20, 4))
+    np.testing.assert_array_equal(predict(of_parts, new), predict(whole, new))
+    assert of_parts.log_likelihood() == whole.log_likelihood()
+    np.testing.assert_array_equal(of_parts.noise_variance, np.ones(2))
+
+
+def test_copies_in_parts_are_one_row_with_the_weight_of_all(few, rng):
+    """Also where predictions differ in the last digits: eight copies of a neighbour would leave no place for others."""
+    kernel, theta, log_noise, data = make(n=90)
+    once = nearest_rows(kernel, theta, log_noise, data, 15)
+    eighth = replace(data, weight=np.full(90, 0.125))
+    copies = [replace(eighth, rows=data.rows * (1.0 + k * 1e-15)) for k in range(8)]
+    several = once.with_sums(nearest.Pieces(tuple(copies)))
+    assert len(several.local.data) == 90
+    new = rng.normal(size=(20, 4))
+    np.testing.assert_allclose(predict(several, new), predict(once, new), rtol=1e-9)
+    added = once.with_rows(data)
+    assert added.total_weight == 180.0
+    np.testing.assert_allclose(added.local.weight, 2.0)
+
+
+def test_features_of_very_many_rows_are_few(few, monkeypatch):
+    monkeypatch.setattr(nearest, "MOST_FEATURES", 90 * 5)
+    kernel, theta, log_noise, data = make(n=90)
+    some = nearest_rows(kernel, theta, log_noise, data.subset(np.arange(50)), 15, 8)
+    assert len(some.local.parts.points) == 8
+    grown = some.with_rows(data.subset(np.arange(50, 90)))
+    assert len(grown.local.parts.points) == 5
+    assert nearest.memory_needed(90, 4, 2) == 8 * 90 * (4 * (4 + 2 + 2) + 5)
 
 
 def test_stacks_of_any_size_give_the_same(few, monkeypatch, rng):

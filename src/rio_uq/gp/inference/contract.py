@@ -8,14 +8,14 @@ out and make the posterior of others. A new way of inference is one file with th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from rio_uq._base.array import Array
+from rio_uq._base.summand import Summand
 
 if TYPE_CHECKING:
-    from rio_uq.gp.inference.collapsed import Sums
     from rio_uq.gp.kernels.io import Kernel
     from rio_uq.gp.observations import Observations
     from rio_uq.gp.optimize import Optimum, Search
@@ -62,7 +62,7 @@ class Inference(Protocol):
         Whether rows are so few that hyperparameters may have fitted single ones, so that leaving rows out takes GPs
         that are trained without them.
     keeps_rows : bool
-        Whether a posterior keeps all of its rows, so that these have to be in memory together.
+        Whether a posterior keeps all of its rows, so that memory grows with them.
     """
 
     sorts_rows: bool
@@ -107,13 +107,15 @@ class Statistics(Protocol):
         """Σ w_i of the rows."""
 
     @property
-    def sums(self) -> Sums:
-        """Sums over the rows, to which those of rows that come in parts can be added."""
+    def sums(self) -> Summand:
+        """Sums over the rows, to which those of rows that come in parts can be added; or the rows themselves, whose sum
+        is all of them.
+        """
 
-    def sums_of(self, posterior: Posterior, data: Observations) -> Sums:
+    def sums_of(self, posterior: Posterior, data: Observations) -> Summand:
         """The same sums of other rows."""
 
-    def with_sums(self, posterior: Posterior, sums: Sums) -> Posterior:
+    def with_sums(self, posterior: Posterior, sums: Any) -> Posterior:
         """The posterior of the rows behind these sums, and no others."""
 
     def of_rows(self, posterior: Posterior, data: Observations) -> Posterior:

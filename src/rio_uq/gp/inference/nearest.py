@@ -6,8 +6,9 @@ and, where left-out rows say that it helps, values at some points, as in the spa
 Memory is that of the rows and of their features, and time k³ for each row that is predicted, for any n.
 
 **Subset and order.** Rows are kept in the order of a hash of their values. It does not depend on how they came, its
-first m are a random subset, and those of two sets of rows are the first m of both subsets' rows: further rows give what
-a fit to all rows gives at the same hyperparameters.
+first m are a random subset, and those of two sets of rows are the first m of both subsets' rows: further rows, and rows
+that come in parts, give what a fit to all rows gives at the same hyperparameters. Among them equal rows become one with
+the weight of all, since each copy would take the place of another row among the k nearest.
 
 **At full density.** Among n rows neighbours are nearer than among m, and what the subset took for noise may be
 something that they can see. So the noise variances get a common factor e^a, by the density of some rows that are not in
@@ -24,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,6 @@ from rio_uq._base.array import Array
 from rio_uq.gp.backend.threads import single_blas_thread
 from rio_uq.gp.inducing import greedy
 from rio_uq.gp.inference import exact
-from rio_uq.gp.inference.collapsed import Sums
 from rio_uq.gp.inference.contract import Objective
 from rio_uq.gp.inference.exact import Exact, ExactObjective, ExactStatistics
 from rio_uq.gp.inference.local import Local, Weights
@@ -58,6 +58,10 @@ SHARED_POINTS = 200
 
 MOST_FEATURES = 2**27
 """Numbers that features of all rows are at most, a gibibyte of them."""
+
+EQUAL_DIGITS = 10
+"""Scaled rows are equal if they are in so many decimals: a model may give equal rows predictions that differ in the
+last digits."""
 
 LARGEST_STEP, STEP_TOLERANCE = 3.0, 0.05
 """Of a."""
@@ -95,6 +99,32 @@ class NearestPosterior(Posterior):
         return replace(self, kernel=kernel, theta=theta, terms=terms, statistics=None)
 
 
+class Pieces(NamedTuple):
+    """Rows in pieces, which are put together once all are there."""
+
+    pieces: tuple[Observations, ...]
+
+    def plus(self, other: Pieces) -> Pieces:
+        return Pieces(self.pieces + other.pieces)
+
+    def joined(self) -> Observations:
+        """All rows, walked over by as many threads as any of the pieces."""
+        return replace(
+            max(self.pieces, key=lambda piece: piece.n_jobs),
+            rows=np.vstack([piece.rows for piece in self.pieces]),
+            targets=np.vstack([piece.targets for piece in self.pieces]),
+            weight=self._stacked([piece.weight for piece in self.pieces]),
+            precision=self._stacked([piece.precision for piece in self.pieces]),
+        )
+
+    def _stacked(self, columns: list[Array | None]) -> Array | None:
+        """With ones for the rows of pieces that have none."""
+        if all(column is None for column in columns):
+            return None
+        parts = zip(columns, self.pieces, strict=True)
+        return np.concatenate([np.ones(len(piece)) if column is None else column for column, piece in parts])
+
+
 class NearestStatistics(NamedTuple):
     """All rows.
 
@@ -123,22 +153,22 @@ class NearestStatistics(NamedTuple):
         return self.local.data.total_weight
 
     @property
-    def sums(self) -> Sums:
-        _refuse_parts()
+    def sums(self) -> Pieces:
+        return Pieces((self.local.data,))
 
-    def sums_of(self, posterior: Posterior, data: Observations) -> Sums:
-        _refuse_parts()
+    def sums_of(self, posterior: Posterior, data: Observations) -> Pieces:
+        return Pieces((data,))
 
-    def with_sums(self, posterior: Posterior, sums: Sums) -> Posterior:
-        _refuse_parts()
+    def with_sums(self, posterior: Posterior, sums: Any) -> Posterior:
+        of_all = self.of_rows(posterior, _distinct(sums.joined()))
+        return replace(of_all, noise_variance=posterior.noise_variance)
 
     def of_rows(self, posterior: Posterior, data: Observations) -> Posterior:
         local, parts = self.local, self.local.parts
         return posterior_of(parts.kernel, parts.theta, local.noise_variance, data, local.n_neighbors, self.n_points)
 
     def with_rows(self, posterior: Posterior, data: Observations) -> Posterior:
-        of_all = self.of_rows(posterior, _both(self.local.data, data))
-        return replace(of_all, noise_variance=posterior.noise_variance)
+        return self.with_sums(posterior, self.sums.plus(self.sums_of(posterior, data)))
 
     def log_likelihood(self, posterior: Posterior) -> float:
         share = self.of_subset.total_weight / self.total_weight
@@ -158,14 +188,14 @@ def posterior_of(
     n_points: int,
     shared: tuple[Array, Weights] | None = None,
 ) -> NearestPosterior:
-    """The posterior of rows at given hyperparameters, with so many points at most.
+    """The posterior of rows at given hyperparameters, with so many points at most, and fewer where rows are very many.
 
     ``shared`` has the points and what rows tell of the weights of features, where that is known already.
     """
     data = _ordered(data)
     subset = data.subset(np.arange(min(SUBSET_ROWS, len(data))))
     of_subset = exact.posterior_of(kernel, theta, noise_variance, subset)
-    points, weights = shared or (_points(kernel, theta, subset, n_points), None)
+    points, weights = shared or (_points(kernel, theta, subset, _points_for(n_points, len(data))), None)
     local = Local.of(kernel, theta, noise_variance, data, len(subset), n_neighbors, points, weights)
     return NearestPosterior(
         kernel,
@@ -201,7 +231,7 @@ class NearestObjective(ExactObjective):
     def at_full_density(self, x: Array) -> tuple[int, Step]:
         """The number of points that is better for rows that are left out, and the step with it."""
         theta, steps = self._split(x)[0], {}
-        for n_points in (0, min(SHARED_POINTS, MOST_FEATURES // len(self.all_rows))):
+        for n_points in (0, _points_for(SHARED_POINTS, len(self.all_rows))):
             steps[n_points] = self._step(x, _points(self.kernel, theta, self.data, n_points))
         best = min(steps, key=lambda number: steps[number].loss)
         return best, steps[best]
@@ -219,17 +249,11 @@ class NearestObjective(ExactObjective):
         local = Local.of(
             self.kernel, theta, noise_variance, rows, n_subset, self.n_neighbors, points, weights, COMPARING_ROWS
         )
-        nearest = local.nearest_others(self.left_out)
-
-        def leave_out(noise: Array) -> tuple[Array, Array]:
-            return local.changed(noise_variance=noise).leave_one_out(self.left_out, rows.n_jobs, nearest)
-
-        return density_step(x, rows.subset(self.left_out), leave_out)
+        return _local_step(x, local)
 
     @property
     def left_out(self) -> Indices:
-        """Rows that are not in the subset, whose density counts."""
-        return np.arange(len(self.data), min(len(self.data) + DENSITY_ROWS, len(self.all_rows)))
+        return _beside_subset(len(self.data), len(self.all_rows))
 
     def posterior(self, x: Array) -> Posterior:
         theta, log_noise = self._split(x)
@@ -263,6 +287,44 @@ def density_step(x: Array, data: Observations, leave_out: Callable[[Array], tupl
         optimum = minimize_scalar(loss, bounds=bounds, method="bounded", options=options)
     moved = np.concatenate([x[: -data.n_outputs], log_noise + optimum.x])
     return Step(moved, float(optimum.fun))
+
+
+def _beside_subset(n_subset: int, n_rows: int) -> Indices:
+    """Rows that are not in the subset, whose density counts."""
+    return np.arange(n_subset, min(n_subset + DENSITY_ROWS, n_rows))
+
+
+def _local_step(x: Array, local: Local) -> Step:
+    """The likeliest factor on the noise for rows of which the nearest others predict."""
+    left_out = _beside_subset(local.n_subset, len(local.data))
+    nearest = local.nearest_others(left_out)
+
+    def leave_out(noise: Array) -> tuple[Array, Array]:
+        return local.changed(noise_variance=noise).leave_one_out(left_out, local.data.n_jobs, nearest)
+
+    return density_step(x, local.data.subset(left_out), leave_out)
+
+
+def with_noise_at_full_density(posterior: NearestPosterior) -> NearestPosterior:
+    """With the noise of the likelihood that is likeliest among its rows, where it was learnt among fewer."""
+    local, statistics = posterior.local, posterior.statistics
+    if not isinstance(statistics, NearestStatistics) or local.n_subset == len(local.data):
+        return posterior
+    kernel, theta = local.parts.kernel, local.parts.theta
+    step = _local_step(np.concatenate([theta, np.log(local.noise_variance)]), local)
+    noise_variance = np.exp(step.x[len(theta) :])
+    denser = posterior_of(kernel, theta, noise_variance, local.data, local.n_neighbors, statistics.n_points)
+    return replace(denser, noise_variance=posterior.noise_variance)
+
+
+def memory_needed(n_rows: int, n_columns: int, n_outputs: int) -> int:
+    """Bytes of rows, targets, weights and precisions, as they come and in their order, and of features."""
+    return 8 * n_rows * (4 * (n_columns + n_outputs + 2) + _points_for(SHARED_POINTS, n_rows))
+
+
+def _points_for(n_points: int, n_rows: int) -> int:
+    """As many points as asked for, unless the features of all rows would be too many numbers."""
+    return min(n_points, MOST_FEATURES // n_rows)
 
 
 def _points(kernel: Kernel, theta: Array, subset: Observations, n_points: int) -> Array:
@@ -316,24 +378,10 @@ def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return np.asarray(x ^ (x >> np.uint64(31)))
 
 
-def _both(data: Observations, more: Observations) -> Observations:
-    def stacked(one: Array | None, other: Array | None) -> Array | None:
-        if one is None and other is None:
-            return None
-        parts = zip((one, other), (data, more), strict=True)
-        return np.concatenate([np.ones(len(rows)) if part is None else part for part, rows in parts])
-
-    return replace(
-        more,
-        rows=np.vstack([data.rows, more.rows]),
-        targets=np.vstack([data.targets, more.targets]),
-        weight=stacked(data.weight, more.weight),
-        precision=stacked(data.precision, more.precision),
-    )
-
-
-def _refuse_parts() -> NoReturn:
-    raise ValueError(
-        "rows that are read in parts cannot be added to a GP that predicts from nearest rows, which keeps all of them: "
-        "give them as arrays, or fit with inference='sparse'"
-    )
+def _distinct(data: Observations) -> Observations:
+    """Equal rows as one, with the weight of all."""
+    rounded = replace(data, rows=data.rows.round(EQUAL_DIGITS), targets=data.targets.round(EQUAL_DIGITS))
+    _, first, cell = np.unique(_hash(rounded), return_index=True, return_inverse=True)
+    if len(first) == len(data):
+        return data
+    return replace(data.subset(first), weight=np.bincount(cell, weights=data.weight).astype(float))

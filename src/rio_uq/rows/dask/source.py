@@ -132,6 +132,11 @@ class DaskSource:
 
         return self._computed(tree, context, self._parts)[0]
 
+    def each(self, function: Callable[[Any, Part], Any], context: Any) -> list[Any]:
+        """They come from the workers to the client at once, and not by way of each other."""
+        values = self._computed(lambda remote, homes: self._tasks(function, remote, homes), context, self._parts)
+        return [value for value in values if value is not None]
+
     def rows(self, function: Callable[[Any, Part], Any], context: Any, example: Callable[[], Any]) -> Any:
         """Lazy Dask arrays, with a chunk for each partition."""
         array = require("dask.array", "dask")
