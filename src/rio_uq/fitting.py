@@ -42,6 +42,7 @@ from rio_uq.gp.settings import Settings
 from rio_uq.models import base as base_model
 from rio_uq.models.cross_fitting import FEWEST_ROWS
 from rio_uq.models.fit_rows import FitRows, without_copies_of_seen_rows
+from rio_uq.models.learning_curve import gain_of_all_rows
 from rio_uq.models.residuals import choose_residuals
 from rio_uq.models.row_order import Blocks, blocks_if_dependent, labels_of_groups
 from rio_uq.options import OptionError, Options
@@ -168,9 +169,10 @@ def _fit_rows(
     if isinstance(unseen, np.ndarray):
         unseen = without_copies_of_seen_rows(unseen, features, y)
     groups = labels_of_groups(part.groups, n_rows)
+    fit_rows = FitRows(X, y, weight, features, part.y_pred, unseen, groups, options.fit_params)
     residuals = choose_residuals(
         options.estimator,
-        FitRows(X, y, weight, features, part.y_pred, unseen, groups, options.fit_params),
+        fit_rows,
         residuals=options.residuals,
         cv=options.cv,
         combine=options.combine,
@@ -209,8 +211,16 @@ def _fit_rows(
     scale_choice = choose_scale(problem, options, train.quickly, rng, deadline)
     scales = OutcomeScales(scale_choice.scales)
     # Clones do not tell how well the model does that has other rows behind it as well.
-    may_choose = residuals.choice.kind != "out-of-fold" or residuals.choice.rows not in ("mixed", "unknown")
-    gp, left_out, model_choice = with_or_without_model(problem, scales, train, may_choose=may_choose)
+    is_of_clones = residuals.choice.kind == "out-of-fold"
+    gp, left_out, model_choice = with_or_without_model(
+        problem,
+        scales,
+        train,
+        may_choose=not is_of_clones or residuals.choice.rows not in ("mixed", "unknown"),
+        gain_of_model=partial(gain_of_all_rows, options.estimator, fit_rows, y_pred, options.cv, rng)
+        if is_of_clones
+        else None,
+    )
     says_folds = part.groups is not None or not isinstance(options.cv, int | np.integer)
     if not says_folds and not in_parts and options.training.guard:
         residual = on_scale(replace(problem, is_residual=gp.is_residual), scales).targets

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -92,14 +93,21 @@ class Trainer:
 
 
 def with_or_without_model(
-    problem: Problem, scales: OutcomeScales, train: Trainer, *, may_choose: bool
+    problem: Problem,
+    scales: OutcomeScales,
+    train: Trainer,
+    *,
+    may_choose: bool,
+    gain_of_model: Callable[[], float] | None = None,
 ) -> tuple[ResidualGP, LeftOut, ModelChoice | None]:
     """The GP that predicts left-out rows better: that on residuals, or a plain one that does without the model; and
     what was compared, if it was.
 
     Where rows are left out by folds, the plain one is trained quickly first. Its rows are left out one by one then, at
     hyperparameters that have seen them: if it does not win by these errors, it will not by those of folds, which are
-    larger. Each of them has to be done in the time that is left, if it takes as long as the first GP did.
+    larger. Where single rows are left out in any case, a plain GP has more rows than clones have whose errors may be
+    those with the model: it has to win as well if these err as the model does, by ``gain_of_model``. Each GP has to be
+    done in the time that is left, if it takes as long as the first one did.
     """
     began = train.deadline.clock()
     trained = train(on_scale(problem, scales), keeps_constant=scales.is_another)
@@ -120,6 +128,8 @@ def with_or_without_model(
             return *trained, None
     without_model = train(outcomes, keeps_constant=False)
     choice = choose_model(trained.left_out, without_model.left_out)
+    if not choice.uses_model and gain_of_model is not None and not train.trains_folds(problem):
+        choice = choose_model(trained.left_out, without_model.left_out, gain=gain_of_model())
     return *(trained if choice.uses_model else without_model), choice
 
 

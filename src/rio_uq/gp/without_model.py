@@ -8,7 +8,8 @@ e_i and standard deviations s_i of the one, f_i and t_i of the other, the plain 
     Σ w_i (e_i² − f_i²)      is clearly more than zero, by a one-sided test at 5 %,
     Σ w_i (½ e_i²/s_i² + log s_i − ½ f_i²/t_i² − log t_i)      is more than zero:
 
-it has to predict clearly better, and to know as well how well.
+it has to predict clearly better, and to know as well how well. Errors of clones of the model, which lack a fold, may be
+larger than those of the model: e_i and s_i are multiplied by how much they are.
 """
 
 from __future__ import annotations
@@ -45,9 +46,12 @@ class ModelChoice(NamedTuple):
     error_without_model: Array
 
 
-def choose_model(with_model: LeftOut, without_model: LeftOut, *, by_errors_alone: bool = False) -> ModelChoice:
+def choose_model(
+    with_model: LeftOut, without_model: LeftOut, *, by_errors_alone: bool = False, gain: float = 1.0
+) -> ModelChoice:
     """Choose by left-out rows, those that count where the model is used; copies of one measurement count once. Standard
-    deviations need not be known where errors alone are to tell whether the plain GP may win.
+    deviations need not be known where errors alone are to tell whether the plain GP may win. ``gain`` is that of the
+    model over the clones whose errors these are.
     """
     is_counted = with_model.weight > 0.0
     weight = with_model.weight[is_counted]
@@ -58,11 +62,12 @@ def choose_model(with_model: LeftOut, without_model: LeftOut, *, by_errors_alone
         )
         for left_out in (with_model, without_model)
     )
+    error, std = gain * error, gain * std
     sizes = tuple(np.sqrt(np.average(values**2, axis=0, weights=weight)) for values in (error, other_error))
     if len(weight) < FEWEST_ROWS or not sizes[0].all():
         return ModelChoice(True, *sizes)
-    gain = (_capped(error, sizes[0]) - _capped(other_error, sizes[0])).sum(axis=1)
-    is_better = is_clear_gain(gain, weight, STANDARD_ERRORS)
+    less = (_capped(error, sizes[0]) - _capped(other_error, sizes[0])).sum(axis=1)
+    is_better = is_clear_gain(less, weight, STANDARD_ERRORS)
     if is_better and not by_errors_alone:
         density = (_loss(error, std) - _loss(other_error, other_std)).sum(axis=1)
         is_better = bool(weight @ density > 0.0)
