@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial, reduce
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,21 +24,15 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_held_out, check_target, check_weight
-from rio_uq._base.summand import Summand
 from rio_uq._base.warnings import MostlyEqualWarning, SeenRowsWarning, warn_user
 from rio_uq.answers import LeaveOneOut
-from rio_uq.features.extractors import Extractor, extractor
+from rio_uq.features.extractors import extractor
 from rio_uq.fitted import Fitted
-from rio_uq.gp.backend.memory import GIB, memory_of_machine
 from rio_uq.gp.copies import are_counts_of_copies, unit_of_all_rows
 from rio_uq.gp.deadline import TIME_IS_UP, Deadline
 from rio_uq.gp.denser_rows import with_noise_of_denser_rows
-from rio_uq.gp.inference import inference_for
-from rio_uq.gp.inference.nearest import memory_needed
 from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.problem import Problem
-from rio_uq.gp.settings import Settings
-from rio_uq.models import base as base_model
 from rio_uq.models.cross_fitting import FEWEST_ROWS
 from rio_uq.models.fit_rows import FitRows, without_copies_of_seen_rows
 from rio_uq.models.learning_curve import gain_of_all_rows
@@ -47,6 +40,14 @@ from rio_uq.models.residuals import choose_residuals
 from rio_uq.models.row_order import Blocks, blocks_if_dependent, labels_of_groups
 from rio_uq.options import OptionError, Options
 from rio_uq.outcome_scaling import choose_scale, on_scale, shape_on_scale
+from rio_uq.row_parts import (
+    check_all_parts,
+    check_can_be_read_in_parts,
+    check_memory,
+    new_rows,
+    options_of_sample,
+    total_of_parts,
+)
 from rio_uq.rows.contract import ROW_ERRORS, Part, Source
 from rio_uq.rows.examples import example_rows
 from rio_uq.rows.kept import MOST_ROWS, KeptRows, keep_more, keep_rows
@@ -58,9 +59,6 @@ clock: Callable[[], float] = time.monotonic
 
 FEWEST_OTHERS = 20
 """Outcomes beside the one that most rows have, for error bars to be made of."""
-
-MEMORY_SHARE = 0.5
-"""Of the memory of the machine that the rows of a GP of nearest rows may take, where nobody has asked for one."""
 
 
 def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fitted:
@@ -92,7 +90,7 @@ def _fit(source: Source, options: Options, held_out: bool | None, deadline: Dead
     n_drawn = min(options.training.sample_rows, source.n_rows)
     is_sample = n_drawn < source.n_rows
     if is_sample:
-        _check_can_be_read_in_parts(options)
+        check_can_be_read_in_parts(options)
     sample = source.take(_draw(source.n_rows, n_drawn, options))
     if is_sample and sample.sample_weight is not None and not np.any(sample.sample_weight):
         raise ValueError(
@@ -104,7 +102,7 @@ def _fit(source: Source, options: Options, held_out: bool | None, deadline: Dead
     except OptionError:
         raise
     except ROW_ERRORS:
-        source.total(_check_part, _Checks.of(sample, options))  # it says where the rows are, if they are the reason
+        check_all_parts(source, sample, options)  # it says where the rows are, if they are the reason
         raise
     if not is_sample:
         return fitted
@@ -117,9 +115,9 @@ def _fit(source: Source, options: Options, held_out: bool | None, deadline: Dead
         )
         return fitted
     if not fitted.gp.weight_unit.are_counts:
-        rows = on_scale(_new_rows(fitted, sample), fitted.scales)
+        rows = on_scale(new_rows(fitted, sample), fitted.scales)
         fitted = replace(fitted, gp=replace(fitted.gp, weight_unit=unit_of_all_rows(rows, source.n_rows)))
-    total = _total(source, fitted, options)
+    total = total_of_parts(source, fitted, options)
     gp = with_noise_of_denser_rows(fitted.gp.of_sums(total.sums), fitted.gp).reaching(total.y_pred_range)
     return replace(fitted, gp=gp, kept=replace(fitted.kept, n_fitted=total.n_rows), loo=None)
 
@@ -127,19 +125,19 @@ def _fit(source: Source, options: Options, held_out: bool | None, deadline: Dead
 def partial_fit(fitted: Fitted, source: Source, options: Options) -> Fitted:
     """With further rows, at fixed hyperparameters; a calibration, which was that of another GP, is dropped."""
     if source.is_in_memory:
-        new = _new_rows(fitted, source.take(np.arange(source.n_rows)))
+        new = new_rows(fitted, source.take(np.arange(source.n_rows)))
         gp = fitted.gp.with_rows(on_scale(new, fitted.scales), walk_options_of(options, source))
         n_new = len(new.features)
     else:
         if not fitted.gp.posterior.predicts_from_points:
-            _check_memory(fitted.kept.n_fitted + source.n_rows, fitted.kept.n_columns, fitted.gp.n_outputs)
-        total = _total(source, fitted, options)
+            check_memory(fitted.kept.n_fitted + source.n_rows, fitted.kept.n_columns, fitted.gp.n_outputs)
+        total = total_of_parts(source, fitted, options)
         if not total.n_rows:
             raise ValueError("sample_weight has to be more than zero in at least one row")
         some = source.take(_draw(source.n_rows, min(MOST_ROWS, source.n_rows), options))
         gp = fitted.gp.of_sums(fitted.gp.sums.plus(total.sums)).reaching(total.y_pred_range)
         n_new = total.n_rows
-        new = _new_rows(fitted, some, is_part=True)
+        new = new_rows(fitted, some, is_part=True)
     weight = np.ones(len(new.features)) if new.weight is None else new.weight
     added = KeptRows(new.features, new.y_pred, new.targets, weight, n_new)
     kept = keep_more(fitted.kept, added, options.new_seed())
@@ -206,7 +204,7 @@ def _fit_rows(
         options = replace(options, kernel="input" if options.kernel == "io" else options.kernel)
     _warn_of_one_value(problem.targets)
     if n_all is not None:
-        options = _options_of_sample(problem, options, n_all)
+        options = options_of_sample(problem, options, n_all)
     train = Trainer(options, rng, deadline)
     scale_choice = choose_scale(problem, options, train.quickly, rng, deadline)
     scales = OutcomeScales(scale_choice.scales)
@@ -312,120 +310,6 @@ def _columns_of(X: Any) -> tuple[int | None, tuple[str, ...] | None]:
     return getattr(seen, "n_features_in_", None), None if names is None else tuple(names.tolist())
 
 
-def _new_rows(fitted: Fitted, part: Part, *, is_part: bool = False) -> Problem:
-    """New rows with a positive weight and their outcomes; in a part of them all weights may be zero."""
-    inputs = fitted.inputs(part)
-    features, y_pred = inputs.features, inputs.y_pred
-    outcome = fitted.scales.checked(fitted.outcome(part.y, len(y_pred)))
-    weight = check_weight(part.sample_weight, len(y_pred), may_vanish=is_part)
-    problem = Problem(features, y_pred, outcome, weight, fitted.gp.is_residual)
-    return problem if weight is None else problem.subset(weight > 0.0)
-
-
-class _Total(NamedTuple):
-    """All that the posterior needs of rows, how many there were with a positive weight, and the least and the largest
-    of their predictions on the scale of outcomes, (at most 2, p).
-    """
-
-    sums: Summand
-    n_rows: int
-    y_pred_range: Array
-
-    def plus(self, other: _Total) -> _Total:
-        both = np.vstack([self.y_pred_range, other.y_pred_range])
-        return _Total(self.sums.plus(other.sums), self.n_rows + other.n_rows, _range_of(both))
-
-
-def _range_of(y_pred: Array) -> Array:
-    return np.stack([y_pred.min(axis=0), y_pred.max(axis=0)]) if len(y_pred) else y_pred
-
-
-def _total(source: Source, fitted: Fitted, options: Options) -> _Total:
-    """Of all rows: sums are added up where they are made, and rows themselves here."""
-    of_part = partial(_sums_of_part, walk_options_of(options, source))
-    if fitted.gp.posterior.predicts_from_points:
-        return source.total(of_part, fitted)
-    of_parts: Iterable[_Total] = source.each(of_part, fitted)
-    return reduce(_Total.plus, of_parts)
-
-
-def _sums_of_part(walk_options: dict[str, Any], fitted: Fitted, part: Part) -> _Total:
-    new = on_scale(_new_rows(fitted, part, is_part=True), fitted.scales)
-    return _Total(fitted.gp.sums_of(new, walk_options), len(new.features), _range_of(new.y_pred))
-
-
 def _draw(n_rows: int, n_drawn: int, options: Options) -> NDArray[np.intp]:
     """Numbers of rows, drawn without replacement, in order."""
     return np.sort(options.new_rng().choice(n_rows, n_drawn, replace=False))
-
-
-def _check_can_be_read_in_parts(options: Options) -> None:
-    """Raise if all rows would have to be in memory."""
-    many = f"X has more than sample_rows={options.training.sample_rows} rows, so that they are read in parts"
-    if base_model.needs_fit(options.estimator) or options.residuals == "cross-fit":
-        raise ValueError(
-            f"{many}, and the model is to be fitted to all of them: fit it before, on as many rows as it takes, "
-            "and give RIORegressor the fitted model and rows that it has not seen; or give y_pred and no model"
-        )
-    if options.inference == "exact":
-        raise ValueError(f"{many}, and inference='exact' needs a matrix of all of them: use inference='auto'")
-
-
-def _options_of_sample(sample: Problem, options: Options, n_all: int) -> Options:
-    """Options for a sample of n_all rows, at whose hyperparameters the posterior of all of them is made."""
-    if options.scale == "auto":
-        options = replace(options, scale="identity")  # a sample does not show the range of all outcomes
-    n_columns, n_outputs = sample.features.shape[1] + sample.y_pred.shape[1], sample.targets.shape[1]
-    if options.inference == "nearest":
-        _check_memory(n_all, n_columns, n_outputs)
-    if options.inference == "auto":
-        is_much = memory_needed(n_all, n_columns, n_outputs) > MEMORY_SHARE * memory_of_machine()
-        # Few rows would be those of an exact GP, which is none of all rows, and leave no others to choose by.
-        is_exact = inference_for(Settings(), len(sample.features)).trains_folds
-        if is_much or is_exact:
-            options = replace(options, inference="sparse")
-    return options
-
-
-def _check_memory(n_rows: int, n_columns: int, n_outputs: int) -> None:
-    """Raise before rows are read, if they could not be in memory together."""
-    needed, there = memory_needed(n_rows, n_columns, n_outputs), memory_of_machine()
-    if needed > there:
-        raise OptionError(
-            f"a GP of nearest rows keeps all {n_rows:,} rows, for which it needs {needed / GIB:.1f} GiB, and this "
-            f"machine has {there / GIB:.1f} GiB: fit with inference='sparse', whose memory does not grow with rows"
-        )
-
-
-class _Checks(NamedTuple):
-    """Checks that rows have to pass, with the extractor and the model where there are any."""
-
-    extract: Extractor | None
-    model: Any
-    asks_model: bool
-
-    @classmethod
-    def of(cls, sample: Part, options: Options) -> _Checks:
-        extract = None
-        if options.kernel != "output":
-            with suppress(*ROW_ERRORS):
-                extract = extractor(options.features, sample.X, sample.y, options.estimator)
-        return cls(extract, options.estimator, not base_model.needs_fit(options.estimator))
-
-
-class _Nothing(NamedTuple):
-    def plus(self, other: _Nothing) -> _Nothing:
-        return self
-
-
-def _check_part(checks: _Checks, part: Part) -> _Nothing:
-    """Raise for rows that no GP can be fitted to."""
-    n_rows = _num_samples(part.X)
-    y = check_target(part.y, n_rows)
-    check_weight(part.sample_weight, n_rows, may_vanish=True)
-    check_held_out(part.held_out, n_rows)
-    if checks.extract is not None:
-        checks.extract(part.X)
-    if checks.asks_model and (part.y_pred is not None or checks.model is not None):
-        base_model.checked_predictions(checks.model, part.X, part.y_pred, 1 if y.ndim == 1 else y.shape[1])
-    return _Nothing()

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from rio_uq import RIORegressor, fitting, load
+from rio_uq import RIORegressor, load, row_parts
 from rio_uq.gp import inference
 from rio_uq.gp.denser_rows import with_noise_of_denser_rows
 from rio_uq.gp.inference import nearest
@@ -71,8 +71,8 @@ def answers(rio):
 def of_all_rows(rio, frame, y="y", weight=None):
     """The same with the GP that all rows at once give, at its hyperparameters, scalings, noise and unit of weights."""
     gp, outcome = rio.fitted_.gp, frame[y].to_numpy().reshape(len(frame), -1)
-    part = fitting.Part("all rows", frame[NAMES], frame[y].to_numpy(), sample_weight=weight)
-    problem = fitting.on_scale(fitting._new_rows(rio.fitted_, part), rio.fitted_.scales)
+    part = row_parts.Part("all rows", frame[NAMES], frame[y].to_numpy(), sample_weight=weight)
+    problem = row_parts.on_scale(row_parts.new_rows(rio.fitted_, part), rio.fitted_.scales)
     whole = gp.posterior.of_rows(gp._data(problem, {}))
     whole = replace(whole, noise_variance=gp.posterior.noise_variance)
     assert len(whole.local.data) == (len(outcome) if weight is None else np.count_nonzero(weight))
@@ -212,7 +212,7 @@ def test_rows_that_do_not_fit_into_memory(frame, model, monkeypatch):
     """ "auto" takes inducing points then; asked for nearest rows, fit says so and leaves an earlier fit as it was."""
     rio = regressor(model).fit(table(frame[:400]), "y", held_out=True)
     before = pickle.dumps(rio)
-    monkeypatch.setattr(fitting, "memory_of_machine", lambda: 0.9 * nearest.memory_needed(N, 3, 1))
+    monkeypatch.setattr(row_parts, "memory_of_machine", lambda: 0.9 * nearest.memory_needed(N, 3, 1))
     assert regressor(model, inference="auto").fit(table(rows(14.0)), "y", held_out=True).inference_ == "sparse"
     message = r"keeps all 900 rows, for which it needs .* GiB: fit with inference='sparse'"
     with pytest.raises(ValueError, match=message):
