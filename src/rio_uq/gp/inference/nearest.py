@@ -356,8 +356,8 @@ def _order(data: Observations) -> Indices:
 
 
 def _hash(data: Observations) -> NDArray[np.uint64]:
-    """Of the values and targets of each row."""
-    values = np.ascontiguousarray(np.hstack([data.rows, data.targets]), dtype=float) + 0.0  # −0.0 is 0.0
+    """Of the values and targets of each row, without the digits in which one row alone and one of many may differ."""
+    values = np.hstack([data.rows, data.targets]).astype(float).round(EQUAL_DIGITS) + 0.0  # −0.0 is 0.0
     mixed = np.zeros(len(data), dtype=np.uint64)
     for column in values.view(np.uint64).T:
         mixed = _mixed(mixed ^ column)
@@ -380,8 +380,7 @@ def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def _distinct(data: Observations) -> Observations:
     """Equal rows as one, with the weight of all."""
-    rounded = replace(data, rows=data.rows.round(EQUAL_DIGITS), targets=data.targets.round(EQUAL_DIGITS))
-    _, first, cell = np.unique(_hash(rounded), return_index=True, return_inverse=True)
+    _, first, cell = np.unique(_hash(data), return_index=True, return_inverse=True)
     if len(first) == len(data):
         return data
     return replace(data.subset(first), weight=np.bincount(cell, weights=data.weight).astype(float))
