@@ -35,7 +35,7 @@ from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.problem import Problem
 from rio_uq.models.cross_fitting import FEWEST_ROWS
 from rio_uq.models.fit_rows import FitRows, without_copies_of_seen_rows
-from rio_uq.models.learning_curve import gain_of_all_rows
+from rio_uq.models.learning_curve import gain_over_clones
 from rio_uq.models.residuals import choose_residuals
 from rio_uq.models.row_order import Blocks, blocks_if_dependent, labels_of_groups
 from rio_uq.options import OptionError, Options
@@ -215,7 +215,8 @@ def _fit_rows(
         scales,
         train,
         may_choose=not is_of_clones or residuals.choice.rows not in ("mixed", "unknown"),
-        gain_of_model=partial(gain_of_all_rows, options.estimator, fit_rows, y_pred, options.cv, rng)
+        # With folds of the user's own, which need not be a number of them, a plain GP is not compared.
+        gain_of_model=partial(gain_over_clones, options.estimator, fit_rows, y_pred, options.cv, rng)
         if is_of_clones
         else None,
     )

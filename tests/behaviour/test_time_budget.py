@@ -54,6 +54,7 @@ def test_a_fit_without_time_is_valid_and_says_why_it_stopped(inference, rng, clo
     with pytest.warns(ConvergenceWarning, match=f"{TIME_IS_UP}.*raise time_budget"):
         rio = fitted(data, 1e-3, inference=inference)
     assert not rio.converged_
+    assert "may still change with a larger time_budget" in str(rio.summary())
     mean, std = rio.predict(data[0], return_std=True)
     assert np.isfinite(mean).all()
     assert (std > 0.0).all()
