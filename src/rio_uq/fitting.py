@@ -77,11 +77,16 @@ def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fi
     unfinished = ["the optimiser to converge"] if fitted.gp.message == TIME_IS_UP else []
     if missing := unfinished + deadline.left_out:
         warn_user(
-            f"{TIME_IS_UP}: {options.training.time_budget:g} seconds left no time for {', '.join(missing)}, so that "
-            "corrections and error bars are less sure than they could be; raise time_budget, or leave it out",
+            f"time_budget={options.training.time_budget:g} left no time for {_listed(missing)}, so that corrections "
+            "and error bars are less sure than they could be; raise time_budget, or leave it out",
             ConvergenceWarning,
         )
     return fitted
+
+
+def _listed(names: list[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _fit(source: Source, options: Options, held_out: bool | None, deadline: Deadline) -> Fitted:
