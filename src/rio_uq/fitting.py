@@ -35,7 +35,7 @@ from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.problem import Problem
 from rio_uq.models.cross_fitting import FEWEST_ROWS
 from rio_uq.models.fit_rows import FitRows, without_copies_of_seen_rows
-from rio_uq.models.learning_curve import gain_of_all_rows
+from rio_uq.models.learning_curve import gain_over_clones
 from rio_uq.models.residuals import choose_residuals
 from rio_uq.models.row_order import Blocks, blocks_if_dependent, labels_of_groups
 from rio_uq.options import OptionError, Options
@@ -77,11 +77,16 @@ def fit(source: Source, options: Options, *, held_out: bool | None = None) -> Fi
     unfinished = ["the optimiser to converge"] if fitted.gp.message == TIME_IS_UP else []
     if missing := unfinished + deadline.left_out:
         warn_user(
-            f"{TIME_IS_UP}: {options.training.time_budget:g} seconds left no time for {', '.join(missing)}, so that "
-            "corrections and error bars are less sure than they could be; raise time_budget, or leave it out",
+            f"time_budget={options.training.time_budget:g} left no time for {_listed(missing)}, so that corrections "
+            "and error bars are less sure than they could be; raise time_budget, or leave it out",
             ConvergenceWarning,
         )
     return fitted
+
+
+def _listed(names: list[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _fit(source: Source, options: Options, held_out: bool | None, deadline: Deadline) -> Fitted:
@@ -215,7 +220,8 @@ def _fit_rows(
         scales,
         train,
         may_choose=not is_of_clones or residuals.choice.rows not in ("mixed", "unknown"),
-        gain_of_model=partial(gain_of_all_rows, options.estimator, fit_rows, y_pred, options.cv, rng)
+        # With folds of the user's own, which need not be a number of them, a plain GP is not compared.
+        gain_of_model=partial(gain_over_clones, options.estimator, fit_rows, y_pred, options.cv, rng)
         if is_of_clones
         else None,
     )

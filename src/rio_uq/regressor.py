@@ -162,9 +162,10 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         most fits, and 0 where residuals are nothing but noise.
     model_choice_ : ModelChoice or None
         Whether predictions use the model, with ``error`` and ``error_without_model``: root mean squared errors of
-        left-out rows by RIO and by a plain GP on outcomes, which takes over where it is clearly better. None where they
-        were not compared: in sparse inference, with groups or folds of your own, and where ``target``, ``kernel`` or
-        ``training`` ask for a part of the method.
+        left-out rows by RIO and by a plain GP on outcomes, which takes over where it is clearly better; ``gain`` is the
+        share of ``error`` that the model itself is expected to have, where that is of clones and has counted. None
+        where they were not compared: in sparse inference, without time, with groups or folds of your own, and where
+        ``target``, ``kernel`` or ``training`` ask for a part of the method.
     hyperparameters_ : dict
         Variances and lengthscales of each part of the kernel, in the units of the data.
     noise_variance_ : float or (q,) array

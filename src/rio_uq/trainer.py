@@ -106,8 +106,9 @@ def with_or_without_model(
     Where rows are left out by folds, the plain one is trained quickly first. Its rows are left out one by one then, at
     hyperparameters that have seen them: if it does not win by these errors, it will not by those of folds, which are
     larger. Where single rows are left out in any case, a plain GP has more rows than clones have whose errors may be
-    those with the model: it has to win as well if these err as the model does, by ``gain_of_model``. Each GP has to be
-    done in the time that is left, if it takes as long as the first one did.
+    those with the model: it has to win as well if these err as the model does, by ``gain_of_model``, which fits clones
+    and is not begun without time. Each GP has to be done in the time that is left, if it takes as long as the first
+    one did.
     """
     began = train.deadline.clock()
     trained = train(on_scale(problem, scales), keeps_constant=scales.is_another)
@@ -129,6 +130,8 @@ def with_or_without_model(
     without_model = train(outcomes, keeps_constant=False)
     choice = choose_model(trained.left_out, without_model.left_out)
     if not choice.uses_model and gain_of_model is not None and not train.trains_folds(problem):
+        if train.deadline.leaves_out(stage):
+            return *trained, None
         choice = choose_model(trained.left_out, without_model.left_out, gain=gain_of_model())
     return *(trained if choice.uses_model else without_model), choice
 

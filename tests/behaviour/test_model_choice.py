@@ -1,5 +1,8 @@
 """Predictions do without the model where left-out rows say so."""
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsRegressor
@@ -55,6 +58,10 @@ def test_a_file_keeps_the_choice(rows, without_model, tmp_path):
     np.testing.assert_array_equal(loaded.predict(X_new), rio.predict(X_new))
     assert loaded.model_choice_.uses_model is False
     np.testing.assert_array_equal(loaded.model_choice_.error, rio.model_choice_.error)
+    other = copy(rio)
+    other.fitted_ = replace(rio.fitted_, model_choice=rio.model_choice_._replace(gain=0.9))
+    other.save(tmp_path / "y.rio")
+    assert rio_uq.load(tmp_path / "y.rio", estimator=model).model_choice_.gain == 0.9
 
 
 def test_a_good_model_is_kept_and_the_summary_says_what_it_adds(rows):

@@ -463,3 +463,14 @@ def test_a_sample_without_weight_says_so(path, frame, tmp_path):
     few.to_parquet(other)
     with pytest.raises(ValueError, match="the 200 rows that were drawn to learn from have sample_weight 0"):
         regressor(Model()).fit(ArrowRows(other, columns=NAMES), "y", sample_weight="weight")
+
+
+def test_a_missing_number_that_the_sample_does_not_have_is_said_of_the_sample(frame, tmp_path):
+    """The rows given to fit had some: a larger sample does."""
+    rare = frame.assign(kind=np.where(frame["a"] > 0.0, "x", "z"))
+    rio, rows = regressor(), np.arange(len(rare))
+    drawn = np.random.default_rng(0).choice(len(rare), 200, replace=False)
+    rare.loc[np.setdiff1d(rows, drawn)[0], "b"] = np.nan
+    rare.to_parquet(tmp_path / "rare.parquet")
+    with pytest.warns(UserWarning, match="missing in 'b', where none was missing .* fit has learnt from.*sample_rows"):
+        rio.fit(tmp_path / "rare.parquet", y="y", y_pred="yhat", held_out=True)

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from rio_uq.gp.deadline import Deadline
+from rio_uq.gp.inference.exact import MarginalLikelihood
 from rio_uq.gp.inference.nearest import NearestObjective
 from rio_uq.gp.inference.neighbours import Neighbours
 from rio_uq.gp.kernels.io import io_kernel
@@ -27,6 +29,23 @@ def test_the_order_that_values_were_drawn_from_is_found(order, rng):
     data = drawn_from(order, rng)
     kernels = {name: io_kernel(1, 0, input_family=name, kind="input") for name in ORDERS}
     assert likeliest_order(kernels, data, Scales.of(data, 1, 0.0), 20) == order
+
+
+@pytest.mark.parametrize("budget", [0.0, 7.0])
+def test_searches_for_an_order_end_in_time(budget, rng, monkeypatch):
+    """But for an evaluation of each; the usual order is taken if there is no time for all."""
+    now, evaluate = {"seconds": 0.0}, MarginalLikelihood.__call__
+
+    def timed(self, *arguments):
+        now["seconds"] += 1.0
+        return evaluate(self, *arguments)
+
+    monkeypatch.setattr(MarginalLikelihood, "__call__", timed)
+    data, deadline = drawn_from("matern12", rng), Deadline.after(budget, lambda: now["seconds"])
+    kernels = {name: io_kernel(1, 0, input_family=name, kind="input") for name in ORDERS}
+    assert likeliest_order(kernels, data, Scales.of(data, 1, 0.0), 20, deadline) == ORDERS[0]
+    assert now["seconds"] <= budget + 2.0  # of two starts
+    assert deadline.left_out == ["the order of the Matérn kernel"]
 
 
 def test_the_order_of_noise_is_the_usual_one(rng):

@@ -57,3 +57,16 @@ def test_copies_of_a_measurement_count_once(rng):
     with_copies = choose_model(replace(left_out(errors), place=place), left_out(better[place]))
     assert with_copies.uses_model == alone.uses_model
     np.testing.assert_allclose(with_copies.error_without_model, alone.error_without_model)
+
+
+def test_the_plain_gp_has_to_beat_the_model_and_not_its_clones(rng):
+    errors = rng.normal(size=400)
+    clones, plain = left_out(errors), left_out(0.9 * errors, 0.9)
+    choice = choose_model(clones, plain)
+    assert not choice.uses_model
+    assert choice.gain == 1.0
+    with_gain = choose_model(clones, plain, gain=0.85)
+    assert with_gain.uses_model
+    np.testing.assert_allclose(with_gain.error, choice.error)  # those that were measured
+    np.testing.assert_allclose(with_gain.expected_error, 0.85 * choice.error)
+    assert not choose_model(clones, left_out(0.7 * errors, 0.7), gain=0.85).uses_model

@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression
 
 from rio_uq.models.fit_rows import FitRows
-from rio_uq.models.learning_curve import LEAST_GAIN, gain_of_all_rows
+from rio_uq.models.learning_curve import LEAST_GAIN, gain_over_clones
 
 
 class Learner(RegressorMixin, BaseEstimator):
@@ -33,13 +33,13 @@ def test_errors_that_fall_with_a_power_of_rows(rate, n_folds, rng):
     X = rng.normal(size=(1000, 1))
     y = X[:, 0].copy()
     by_folds = (y + (1000 * (1.0 - 1.0 / n_folds)) ** -rate)[:, None]
-    gain = gain_of_all_rows(Learner(rate), rows_of(X, y), by_folds, n_folds, rng)
+    gain = gain_over_clones(Learner(rate), rows_of(X, y), by_folds, n_folds, rng)
     assert gain == pytest.approx(max((1.0 - 1.0 / n_folds) ** rate, LEAST_GAIN))
 
 
 def test_nothing_is_gained_where_noise_is_all(rng):
     X, y = rng.normal(size=(4000, 2)), rng.normal(size=4000)
-    gain = gain_of_all_rows(LinearRegression(), rows_of(X, y), np.zeros((4000, 1)), 5, rng)
+    gain = gain_over_clones(LinearRegression(), rows_of(X, y), np.zeros((4000, 1)), 5, rng)
     assert 0.99 < gain <= 1.0
 
 
@@ -48,4 +48,4 @@ def test_rows_without_a_prediction_and_models_without_errors(rng):
     y = 3.0 * X[:, 0]
     by_folds = y[:, None].copy()
     by_folds[:20] = np.nan
-    assert LEAST_GAIN <= gain_of_all_rows(LinearRegression(), rows_of(X, y), by_folds, 5, rng) <= 1.0
+    assert LEAST_GAIN <= gain_over_clones(LinearRegression(), rows_of(X, y), by_folds, 5, rng) <= 1.0

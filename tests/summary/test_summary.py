@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from rio_uq import RIORegressor, load
+from rio_uq.gp.without_model import ModelChoice
 from rio_uq.rows.kept import FEWEST_ROWS, MOST_NUMBERS, MOST_ROWS, keep_rows
 from rio_uq.summary.bands import Band, worst_bands
 from rio_uq.summary.parts import without_shared_slope
@@ -356,3 +358,12 @@ def test_it_is_about_the_fit_and_not_about_parameters_that_were_set_since(fitted
     rio.set_params(ard=False, noise="constant")
     assert str(rio.summary()) == str(fitted_rio.summary())
     assert rio.summary().has_ard
+
+
+def test_errors_with_the_model_are_told_from_those_with_its_clones(rio):
+    choice = ModelChoice(True, np.array([2.0]), np.array([1.5]), 0.8)
+    words = replace(rio.summary(), model_choice=choice).decisions()
+    expected = (
+        "are 2 with the model's clones (1.6 expected with the model itself, which has more rows) and 1.5 without it"
+    )
+    assert f"{expected}, which is not clearly better." in " ".join(words)

@@ -197,8 +197,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             encoded.append(column.encode(values))
         if filled:
             warn_user(
-                f"numbers are missing in {named(filled)}, where none was missing in fit: the medians of fit stand in "
-                "for them; fit on a table with missing values to learn what they mean"
+                f"numbers are missing in {named(filled)}, where none was missing in the rows that fit has learnt from: "
+                "medians of those stand in for them; fit on rows with missing values to learn what they mean (of a "
+                "file, a larger sample_rows has more of them)"
             )
         return np.hstack(encoded)
 

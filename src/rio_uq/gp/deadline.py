@@ -55,7 +55,8 @@ class Deadline:
 
     def leaves_out(self, stage: str, seconds: float = 0.0) -> bool:
         """Whether a stage that takes so long has to be left out, which is noted."""
-        is_late = not self.left > 0.0 or not self.allows(seconds)
+        left = self.left
+        is_late = left <= 0.0 or left < seconds
         if is_late and stage not in self.left_out:
             self.left_out.append(stage)
         return is_late

@@ -39,19 +39,28 @@ class ModelChoice(NamedTuple):
     uses_model : bool
     error, error_without_model : (q,) arrays
         Root mean squared errors of left-out rows by the GP on residuals and by the plain GP, on the scale of outcomes.
+    gain : float
+        Where the former are those of clones of the model, the share of them that the model itself is expected to have,
+        if it has counted.
     """
 
     uses_model: bool
     error: Array
     error_without_model: Array
+    gain: float = 1.0
+
+    @property
+    def expected_error(self) -> Array:
+        """With the model itself, (q,)."""
+        return self.gain * self.error
 
 
 def choose_model(
     with_model: LeftOut, without_model: LeftOut, *, by_errors_alone: bool = False, gain: float = 1.0
 ) -> ModelChoice:
     """Choose by left-out rows, those that count where the model is used; copies of one measurement count once. Standard
-    deviations need not be known where errors alone are to tell whether the plain GP may win. ``gain`` is that of the
-    model over the clones whose errors these are.
+    deviations need not be known where errors alone are to tell whether the plain GP may win. For ``gain`` see
+    `ModelChoice`.
     """
     is_counted = with_model.weight > 0.0
     weight = with_model.weight[is_counted]
@@ -62,16 +71,16 @@ def choose_model(
         )
         for left_out in (with_model, without_model)
     )
-    error, std = gain * error, gain * std
-    sizes = tuple(np.sqrt(np.average(values**2, axis=0, weights=weight)) for values in (error, other_error))
-    if len(weight) < FEWEST_ROWS or not sizes[0].all():
-        return ModelChoice(True, *sizes)
-    less = (_capped(error, sizes[0]) - _capped(other_error, sizes[0])).sum(axis=1)
+    size, other_size = (np.sqrt(np.average(values**2, axis=0, weights=weight)) for values in (error, other_error))
+    if len(weight) < FEWEST_ROWS or not size.all():
+        return ModelChoice(True, size, other_size, gain)
+    error, std, unit = gain * error, gain * std, gain * size
+    less = (_capped(error, unit) - _capped(other_error, unit)).sum(axis=1)
     is_better = is_clear_gain(less, weight, STANDARD_ERRORS)
     if is_better and not by_errors_alone:
         density = (_loss(error, std) - _loss(other_error, other_std)).sum(axis=1)
         is_better = bool(weight @ density > 0.0)
-    return ModelChoice(not is_better, *sizes)
+    return ModelChoice(not is_better, size, other_size, gain)
 
 
 def _capped(error: Array, unit: Array) -> Array:

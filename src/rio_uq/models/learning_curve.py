@@ -21,8 +21,8 @@ LEAST_GAIN = 0.7
 """A model is not taken to err by less than this share of what clones err by."""
 
 
-def gain_of_all_rows(model: Any, rows: FitRows, by_folds: Array, cv: Any, rng: np.random.Generator) -> float:
-    """e_1/e_k, at most 1, of a model that two clones are fitted of for it.
+def gain_over_clones(model: Any, rows: FitRows, by_folds: Array, n_folds: int, rng: np.random.Generator) -> float:
+    """e_1/e_k, at most 1, for which two clones of the model are fitted to halves.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ def gain_of_all_rows(model: Any, rows: FitRows, by_folds: Array, cv: Any, rng: n
     rows : FitRows
     by_folds : (n, q) array
         Predictions of each row by clones of folds that were fitted without it; NaN where there is none.
-    cv : int or splitter
-        The folds; of splitters K is taken to be five.
+    n_folds : int
+        K.
     rng : numpy.random.Generator
     """
     halves = make_folds(2, rows.X, rows.y, rows.features, None, rows.weight, rng)
@@ -39,7 +39,7 @@ def gain_of_all_rows(model: Any, rows: FitRows, by_folds: Array, cv: Any, rng: n
     outcome = rows.y.reshape(by_folds.shape)
     counts = np.isfinite(by_folds).all(axis=1) & np.isfinite(by_halves).all(axis=1)
     of_halves, of_folds = (_sizes(outcome[counts] - values[counts]) for values in (by_halves, by_folds))
-    share = 1.0 - 1.0 / max(int(cv) if isinstance(cv, int | np.integer) else 5, 3)
+    share = 1.0 - 1.0 / max(n_folds, 3)  # of two folds e_h is e_k, and any other k says that nothing is gained
     with np.errstate(divide="ignore", invalid="ignore"):
         gains = share ** (np.log(of_halves / of_folds) / np.log(2.0 * share))
     return float(np.clip(np.nan_to_num(gains, nan=1.0), LEAST_GAIN, 1.0).mean())

@@ -9,6 +9,7 @@ import numpy as np
 from rio_uq._base.array import Array
 from rio_uq.answers import Inputs
 from rio_uq.fitted import Fitted
+from rio_uq.gp.deadline import TIME_IS_UP
 from rio_uq.gp.noise.student import Student
 from rio_uq.rows.kept import KeptRows
 from rio_uq.summary.bands import bands_of_outputs
@@ -61,6 +62,7 @@ def summarize(fitted: Fitted, rows: KeptRows, n_jobs: int) -> Summary:
         calibration=fitted.calibration,
         scale=fitted.scale_choice if fitted.has_scale_to_explain else None,
         model_choice=fitted.model_choice,
+        is_out_of_time=gp.message == TIME_IS_UP,
     )
 
 

@@ -73,6 +73,8 @@ class Summary:
         The scale that residuals were taken on, which shares, noise, trust and features are about.
     model_choice : ModelChoice or None
         Whether predictions use the model, and errors of left-out rows with and without it.
+    is_out_of_time : bool
+        Whether the optimiser stopped because a time budget was used up.
     """
 
     n_rows: int
@@ -98,6 +100,7 @@ class Summary:
     calibration: Calibration | None = None
     scale: ScaleChoice | None = None
     model_choice: ModelChoice | None = None
+    is_out_of_time: bool = False
 
     def __repr__(self) -> str:
         return str(self)
@@ -110,7 +113,8 @@ class Summary:
         if self.residuals is not None:
             lines.append(f"Residuals: {self.residuals}.")
         if not self.converged:
-            lines.append("The optimiser stopped before it had converged: numbers may still change with max_iter.")
+            remedy = "a larger time_budget" if self.is_out_of_time else "max_iter"
+            lines.append(f"The optimiser stopped before it had converged: numbers may still change with {remedy}.")
         for output in range(n_outputs):
             lines += ["", f"Output {output}"] if n_outputs > 1 else []
             lines += [] if self.scale is None else [self.scale.in_words(output)]
@@ -131,10 +135,14 @@ class Summary:
         choice = self.model_choice
         if choice is None:
             return []
-        with_model, without = (errors[output] for errors in (choice.error, choice.error_without_model))
+        errors = choice.error, choice.expected_error, choice.error_without_model
+        measured, with_model, without = (error[output] for error in errors)
         beside = "root mean squared errors of left-out rows"
         beside += " on that scale" if self._is_on_another_scale(output) else ""
-        beside += f" are {number(with_model)} with the model and {number(without)} without it"
+        beside += f" are {number(measured)} with the model"
+        if choice.gain < 1.0:
+            beside += f"'s clones ({number(with_model)} expected with the model itself, which has more rows)"
+        beside += f" and {number(without)} without it"
         if choice.uses_model:
             not_clear = ", which is not clearly better" if without < with_model else ""
             return [f"Beside a GP without the model: {beside}{not_clear}."]

@@ -1,0 +1,66 @@
+"""The choice between a GP on residuals and a plain one, and when clones are fitted for it."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from rio_uq.gp.deadline import NEVER, Deadline
+from rio_uq.gp.fit import TrainedGP
+from rio_uq.gp.left_out import LeftOut
+from rio_uq.gp.problem import Problem
+from rio_uq.scales.choice import ScaleChoice
+from rio_uq.scales.outputs import OutcomeScales
+from rio_uq.trainer import with_or_without_model
+
+ERRORS = np.random.default_rng(0).normal(size=(400, 1))
+IDENTITY = OutcomeScales(ScaleChoice.of_outcomes_as_they_are(1).scales)
+
+
+@dataclass
+class Training:
+    """Of GPs whose left-out rows err by these; the plain one by nine tenths of the other's."""
+
+    size: float = 1.0
+    deadline: Deadline = NEVER
+
+    def __call__(self, problem, *, keeps_constant):
+        std = np.full_like(ERRORS, self.size)
+        left_out = LeftOut(self.size * ERRORS, std, ERRORS, np.ones(400), None)
+        return TrainedGP(SimpleNamespace(posterior=SimpleNamespace(kernel=None), size=self.size), left_out)
+
+    def may_do_without_model(self, problem):
+        return True
+
+    def trains_folds(self, problem):
+        return False
+
+    def without_model(self, kernel):
+        return Training(0.9, self.deadline)
+
+
+def size_of_choice(training, gain):
+    problem = Problem(np.zeros((400, 1)), np.zeros((400, 1)), ERRORS, None, is_residual=True)
+    gp, _, choice = with_or_without_model(problem, IDENTITY, training, may_choose=True, gain_of_model=gain)
+    return gp.size, choice
+
+
+@pytest.mark.parametrize(("gain", "size"), [(None, 0.9), (lambda: 1.0, 0.9), (lambda: 0.85, 1.0)])
+def test_clones_are_not_the_model(gain, size):
+    chosen, choice = size_of_choice(Training(), gain)
+    assert chosen == size
+    assert choice.gain == (1.0 if gain is None else gain())
+
+
+def test_no_clones_are_fitted_after_the_end_of_a_time_budget():
+    """The clock passes the end while the plain GP is trained."""
+    seconds = iter([0.0, 1.0, 2.0, 3.0])
+
+    def fit_clones():
+        raise AssertionError
+
+    deadline = Deadline.after(10.0, lambda: next(seconds, 11.0))
+    chosen, choice = size_of_choice(Training(deadline=deadline), fit_clones)
+    assert (chosen, choice) == (1.0, None)
+    assert deadline.left_out == ["a GP without the model"]
