@@ -356,8 +356,11 @@ def _order(data: Observations) -> Indices:
 
 
 def _hash(data: Observations) -> NDArray[np.uint64]:
-    """Of the values and targets of each row."""
-    values = np.ascontiguousarray(np.hstack([data.rows, data.targets]), dtype=float) + 0.0  # −0.0 is 0.0
+    """Of the values and targets of each row, but for rounding, which depends on the rows that a model predicts at once:
+    the last digit of a prediction would put another row in its place, and other rows into the subset.
+    """
+    values = np.ascontiguousarray(np.hstack([data.rows, data.targets]), dtype=float).round(EQUAL_DIGITS)
+    values += 0.0  # −0.0 is 0.0
     mixed = np.zeros(len(data), dtype=np.uint64)
     for column in values.view(np.uint64).T:
         mixed = _mixed(mixed ^ column)
@@ -380,8 +383,7 @@ def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def _distinct(data: Observations) -> Observations:
     """Equal rows as one, with the weight of all."""
-    rounded = replace(data, rows=data.rows.round(EQUAL_DIGITS), targets=data.targets.round(EQUAL_DIGITS))
-    _, first, cell = np.unique(_hash(rounded), return_index=True, return_inverse=True)
+    _, first, cell = np.unique(_hash(data), return_index=True, return_inverse=True)
     if len(first) == len(data):
         return data
     return replace(data.subset(first), weight=np.bincount(cell, weights=data.weight).astype(float))
