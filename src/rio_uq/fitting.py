@@ -123,7 +123,10 @@ def _fit(source: Source, options: Options, held_out: bool | None, deadline: Dead
         rows = on_scale(new_rows(fitted, sample), fitted.scales)
         fitted = replace(fitted, gp=replace(fitted.gp, weight_unit=unit_of_all_rows(rows, source.n_rows)))
     total = total_of_parts(source, fitted, options)
-    gp = with_noise_of_denser_rows(fitted.gp.of_sums(total.sums), fitted.gp).reaching(total.y_pred_range)
+    gp = fitted.gp.of_sums(total.sums)
+    if not _leaves_out_groups(sample, fitted):
+        gp = with_noise_of_denser_rows(gp, fitted.gp)
+    gp = gp.reaching(total.y_pred_range)
     return replace(fitted, gp=gp, kept=replace(fitted.kept, n_fitted=total.n_rows), loo=None)
 
 
@@ -226,11 +229,11 @@ def _fit_rows(
         else None,
     )
     says_folds = part.groups is not None or not isinstance(options.cv, int | np.integer)
-    if not says_folds and not in_parts and options.training.guard:
+    if not says_folds and options.training.guard:
         residual = on_scale(replace(problem, is_residual=gp.is_residual), scales).targets
         blocks = blocks_if_dependent(left_out, problem.targets, residual, used, n_rows)
         if blocks is not None:
-            return _fit_blocks(part, options, held_out, blocks, deadline)
+            return _fit_blocks(part, options, held_out, blocks, deadline, n_all)
     if len(used) < FEWEST_ROWS and residuals.choice.may_be_fitted_to_all_rows:
         # Residuals of a model that was fitted to two or three rows are those of a curve through these points; of one
         # row nothing is known but its size.
@@ -255,6 +258,14 @@ def _fit_rows(
     return replace(fitted, loo=_leave_one_out(left_out, fitted, problem.targets, used, counts))
 
 
+def _leaves_out_groups(sample: Part, fitted: Fitted) -> bool:
+    """Whether the noise is that of new groups, or of new blocks of successive rows, of which left-out single rows, with
+    others of their group beside them, tell nothing.
+    """
+    is_in_blocks = fitted.residuals is not None and "successive" in fitted.residuals.evidence
+    return is_in_blocks or labels_of_groups(sample.groups, _num_samples(sample.X)) is not None
+
+
 def _warn_of_one_value(outcome: Array) -> None:
     """Warn where most outcomes (n, q) of a column are one value, and few are others."""
     n_rows = len(outcome)
@@ -277,13 +288,15 @@ def _warn_of_one_value(outcome: Array) -> None:
             )
 
 
-def _fit_blocks(part: Part, options: Options, held_out: bool | None, blocks: Blocks, deadline: Deadline) -> Fitted:
+def _fit_blocks(
+    part: Part, options: Options, held_out: bool | None, blocks: Blocks, deadline: Deadline, n_all: int | None
+) -> Fitted:
     """Fit to rows whose groups are blocks of successive rows, with a warning."""
     blocks.warn()
     with warnings.catch_warnings():
         for category in (SeenRowsWarning, MostlyEqualWarning):  # they were there the first time
             warnings.simplefilter("ignore", category)
-        fitted = _fit_rows(replace(part, groups=blocks.block), options, held_out, deadline)
+        fitted = _fit_rows(replace(part, groups=blocks.block), options, held_out, deadline, n_all=n_all)
     return fitted if fitted.residuals is None else replace(fitted, residuals=blocks.added_to(fitted.residuals))
 
 

@@ -111,6 +111,22 @@ def test_rows_in_the_order_of_time_are_noticed(kind, rng):
     assert "successive" not in rio.residuals_.evidence
 
 
+@pytest.mark.usefixtures("few_iterations")
+def test_rows_in_the_order_of_time_are_noticed_where_they_are_read_in_parts(rng, tmp_path):
+    """A sample of them is in the order of time as well."""
+    n = 1600
+    X = slowly(rng, (2 * n, 2), 0.997)
+    y = right_of_series(X) + slowly(rng, (2 * n, 1), 0.98)[:, 0]
+    stored = np.memmap(tmp_path / "X", dtype=float, mode="w+", shape=(n, 2))
+    stored[:] = X[:n]
+    rio = RIORegressor(right_of_series, training={"sample_rows": 400}, random_state=0)
+    with pytest.warns(DependentRowsWarning):
+        rio.fit(stored, y[:n], held_out=True)
+    assert rio.residuals_.evidence["successive"] > 0.25
+    assert rio.summary().n_rows == n
+    assert share_inside(rio, X[n:], y[n:]) > 0.85
+
+
 def test_a_short_series_whose_errors_the_gp_has_learnt_is_noticed():
     """A hundred slow rows in three dimensions hardly meet again: their features tell the time, and so its errors."""
     for seed in range(4):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from rio_uq import RIORegressor, load, row_parts
+from rio_uq import RIORegressor, fitting, load, row_parts
 from rio_uq.gp import inference
 from rio_uq.gp.denser_rows import with_noise_of_denser_rows
 from rio_uq.gp.inference import nearest
@@ -201,6 +201,22 @@ def test_error_bars_of_few_rows_in_the_sample(model):
     new = rows(frequency=25.0, n=3500)[3000:]
     mean, std = rio.predict(new[NAMES], return_std=True)
     assert 0.6 < np.std((new["y"] - mean) / std) < 1.1
+
+
+def test_noise_of_new_groups_is_not_that_of_left_out_rows(monkeypatch):
+    """Single rows that are left out have the others of their group beside them."""
+    rng = np.random.default_rng(0)
+    number = np.repeat(np.arange(30), 30)
+    centres, effect = rng.uniform(size=(30, 2)), rng.normal(size=30)
+    X = centres[number] + 0.01 * rng.normal(size=(N, 2))
+    frame = pd.DataFrame(X, columns=NAMES).assign(y=effect[number] + 0.05 * rng.normal(size=N), group=number)
+    of_single_rows = []
+    monkeypatch.setattr(fitting, "with_noise_of_denser_rows", lambda gp, _: of_single_rows.append(gp) or gp)
+    rio = regressor(lambda X: np.zeros(len(X)))
+    rio.fit(table(frame), y="y", groups="group", held_out=True)
+    assert not of_single_rows
+    rio.fit(table(frame.sample(frac=1.0, random_state=0)), y="y", held_out=True)
+    assert len(of_single_rows) == 1
 
 
 def test_too_few_rows_to_choose_by_are_sparse(frame, model, monkeypatch):

@@ -147,6 +147,20 @@ def test_the_order_of_rows_does_not_matter(tree_columns, n_points, few, monkeypa
 
 
 @pytest.mark.parametrize("n_points", POINTS)
+def test_last_digits_of_predictions_do_not_matter(n_points, few, rng):
+    """They depend on the block of rows that a model predicts at once."""
+    kernel, theta, log_noise, data = make(n=200)
+    digits = 1.0 + 1e-15 * rng.normal(size=data.rows.shape)
+    one, other = (
+        nearest_rows(kernel, theta, log_noise, rows, 20, n_points)
+        for rows in (data, replace(data, rows=data.rows * digits))
+    )
+    new = rng.normal(size=(30, 4))
+    np.testing.assert_allclose(predict(one, new), predict(other, new), rtol=1e-9)
+    np.testing.assert_allclose(one.leave_one_out(data), other.leave_one_out(data), rtol=1e-8)
+
+
+@pytest.mark.parametrize("n_points", POINTS)
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_further_rows_give_the_posterior_of_all_rows(is_weighted, n_points, few, rng):
     kernel, theta, log_noise, data = make(n=90, is_weighted=is_weighted)
@@ -361,7 +375,7 @@ def test_points_share_what_is_smooth_with_all_rows(monkeypatch, rng):
     near, shared = (nearest_rows(kernel, x[:2], x[2:], data, 10, n_points) for n_points in (0, 40))
     of_all = exact.posterior(kernel, x[:2], x[2:], data)
     errors = [np.sqrt(np.mean((predict_mean(gp, rows) - truth) ** 2)) for gp in (near, shared, of_all)]
-    assert 0.95 * errors[2] < errors[1] < 0.75 * errors[0]
+    assert errors[1] < 1.4 * errors[2] < 0.95 * errors[0]
     deviations = [np.sqrt(predict(gp, rows[:200])[1]) for gp in (near, shared, of_all)]
     assert np.median(deviations[1] / deviations[2]) < 1.4 < np.median(deviations[0] / deviations[2])
     objective = nearest.NearestObjective(kernel, data, 10)

@@ -356,8 +356,11 @@ def _order(data: Observations) -> Indices:
 
 
 def _hash(data: Observations) -> NDArray[np.uint64]:
-    """Of the values and targets of each row, without the digits in which one row alone and one of many may differ."""
-    values = np.hstack([data.rows, data.targets]).astype(float).round(EQUAL_DIGITS) + 0.0  # −0.0 is 0.0
+    """Of the values and targets of each row, but for rounding, which depends on the rows that a model predicts at once:
+    the last digit of a prediction would put another row in its place, and other rows into the subset.
+    """
+    values = np.ascontiguousarray(np.hstack([data.rows, data.targets]), dtype=float).round(EQUAL_DIGITS)
+    values += 0.0  # −0.0 is 0.0
     mixed = np.zeros(len(data), dtype=np.uint64)
     for column in values.view(np.uint64).T:
         mixed = _mixed(mixed ^ column)
