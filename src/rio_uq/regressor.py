@@ -87,7 +87,9 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         training, or from clones fitted to folds of the rows. If it has seen some of them, residuals are out-of-bag or
         out-of-fold; if they are new, they are the model's own.
     cv : int, cross-validation splitter or iterable
-        The folds of cross-fitting. A number of them keeps copies of a row together. A splitter may leave rows
+        The folds of cross-fitting. A number of them keeps copies of a row together; linear models with nearly as many
+        coefficients as rows get more, so that clones are like the model. Many folds make error bars narrower than they
+        should be: clones that lack a few rows tell the outcomes of these. A splitter may leave rows
         unpredicted (`sklearn.model_selection.TimeSeriesSplit` does): the GP is fitted to the others.
     combine : {"auto", "average", "refit"}
         The model that predicts after cross-fitting: the mean of the models of the folds, or one model on all rows (a

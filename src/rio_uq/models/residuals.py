@@ -31,6 +31,7 @@ from rio_uq.models.cross_fitting import (
     FEWEST_ROWS,
     Fold,
     FoldAverage,
+    OutOfFold,
     are_the_same,
     can_be_refitted,
     check_can_be_refitted,
@@ -40,6 +41,7 @@ from rio_uq.models.cross_fitting import (
     out_of_fold,
 )
 from rio_uq.models.fit_rows import FitRows
+from rio_uq.models.many_coefficients import enough_folds
 from rio_uq.models.residual_choice import ResidualChoice, said, verdict_of
 from rio_uq.models.seen_or_new import CLONES_WORSE, MATTERS, is_same_model, is_small, judge_outputs, times
 from rio_uq.models.seen_warnings import (
@@ -239,9 +241,10 @@ class _Chooser:
         """Predictions of clones, each for the rows that it was not fitted to."""
         rows = self.rows
         (X,) = indexable(rows.X)
-        folds = self._folds(self.cv, X)
-        self._tell([len(train) for train, _ in folds])
-        out = out_of_fold(self.model, X, rows.y, rows.weight, self._counted(folds), rows.fit_params)
+        cv = self.cv if needs_fit(self.model) else self._enough_folds(self.model, self.cv)
+        folds, out = self._clones_of_folds(cv, X)
+        if (more := self._enough_folds(out.models[0], cv)) is not cv:
+            folds, out = self._clones_of_folds(more, X)
         if are_the_same([rows.predicted_by(clone) for clone in out.models[:2]]):
             return self.unknown(self._not_fitted)
         choice = ResidualChoice("out-of-fold", verdict, reason, len(folds))
@@ -275,6 +278,7 @@ class _Chooser:
         rows = self.rows
         (X,) = indexable(rows.X)
         n_folds = max(int(self.cv), FEWEST_FOLDS) if isinstance(self.cv, int | np.integer) else 5
+        n_folds = self._enough_folds(self.model, n_folds)
         # The training rows of a model are others than a sample of them, whatever the rows given are.
         evidence = replace(evidence, is_other=evidence.is_other and not in_parts)
         own, everything = rows.predicted_by(self.model), np.arange(len(rows.y))
@@ -343,6 +347,18 @@ class _Chooser:
             for train, _ in self._counted(folds)
         ]
         return clones, [rows.predicted_by(clone) for clone in clones]
+
+    def _clones_of_folds(self, cv: Any, X: Any) -> tuple[list[Fold], OutOfFold]:
+        rows, folds = self.rows, self._folds(cv, X)
+        self._tell([len(train) for train, _ in folds])
+        return folds, out_of_fold(self.model, X, rows.y, rows.weight, self._counted(folds), rows.fit_params)
+
+    def _enough_folds(self, model: Any, cv: Any) -> Any:
+        """The folds, or more of them where a linear model has nearly as many coefficients as there are rows."""
+        if not isinstance(cv, int | np.integer) or self._has_own_folds:
+            return cv
+        n_folds = enough_folds(model, self.rows.n_counted, int(cv))
+        return n_folds if n_folds > cv else cv
 
     def _folds(self, cv: Any, X: Any, **changes: Any) -> list[Fold]:
         groups = changes.get("groups", self.rows.groups)
