@@ -27,13 +27,15 @@ TITLES = {
 METHODS = ("NN", "RF", *PAPER_VARIANTS, "NNGP", "ANP")
 OURS = ("ours", "ours+crossfit")
 SIGNIFICANCE = 0.05
-MEASURES = ("rmse", "nlpd", "nlpd_capped")
-"""Of which the paper has the first, and calls the last NLPD."""
+MEASURES = ("rmse", "nlpd_capped", "nlpd")
+PAPER_MEASURES = MEASURES[:2]
+"""Those that the paper has: its NLPD is the capped one, see `experiments.measures`."""
 
 
 def paper_table(name: str) -> pd.DataFrame:
-    """The paper's figures, one row for each data set and method."""
-    return pd.read_csv(PAPER / PAPER_TABLES[name])
+    """The paper's figures, one row for each data set and method, under the names of `PAPER_MEASURES`."""
+    table = pd.read_csv(PAPER / PAPER_TABLES[name])
+    return table.rename(columns=lambda column: column.replace("nlpd", PAPER_MEASURES[1]))
 
 
 def rows_of(rows: pd.DataFrame, table: str) -> pd.DataFrame:
@@ -133,7 +135,7 @@ def agreement(entries: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     correlations = []
     for dataset, of_dataset in both.groupby("dataset", sort=False):
         entry = {"dataset": dataset, "methods": len(of_dataset)}
-        for name in ("rmse", "nlpd"):
+        for name in PAPER_MEASURES:
             pair = of_dataset[[f"{name}_mean", f"{name}_mean_paper"]].dropna()
             entry[name] = stats.spearmanr(pair.iloc[:, 0], pair.iloc[:, 1]).statistic if len(pair) > 2 else np.nan
         correlations.append(entry)
