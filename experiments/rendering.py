@@ -110,6 +110,6 @@ FORMATS = {
 LEGEND = (
     "† and ‡ mark a difference from RIO that is significant at 5 % by the paired t-test and by Wilcoxon's test; bold "
     "is the best mean and whatever neither test can tell from it, among methods with all runs. Wilcoxon's test can "
-    "mark nothing with five runs or fewer. “Capped” is the NLPD of the paper, in which no test row counts for more than "
-    "36.04 nats. Columns headed “paper's” are the paper's own figures (100 runs)."
+    "mark nothing with five runs or fewer. “Capped” is the NLPD of the paper, in which no test row counts for more "
+    "than 36.04 nats. Columns headed “paper's” are the paper's own figures (100 runs)."
 )
