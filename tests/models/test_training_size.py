@@ -13,8 +13,11 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingRegressor,
 )
-from sklearn.linear_model import Ridge, SGDRegressor
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import HuberRegressor, Ridge, SGDRegressor
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -32,6 +35,10 @@ MODELS = {
     "adaptive boosting": AdaBoostRegressor(n_estimators=3, random_state=0),
     "gradients": SGDRegressor(random_state=0),
     "scaled": make_pipeline(StandardScaler(), SVR()),
+    "support vectors": SVR(),
+    "neighbours": KNeighborsRegressor(3),
+    "kernel ridge": KernelRidge(),
+    "Gaussian process": GaussianProcessRegressor(alpha=1.0),
     "searched": GridSearchCV(make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha": [1.0, 2.0]}, cv=2),
     "network": MLPRegressor(hidden_layer_sizes=4, early_stopping=True, max_iter=30, random_state=0),
 }
@@ -77,6 +84,6 @@ def test_weights_have_no_unit() -> None:
     assert relative_size(part, whole) == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("model", [Ridge(), SVR()])
+@pytest.mark.parametrize("model", [Ridge(), HuberRegressor()])
 def test_a_model_that_keeps_no_count_says_nothing(model: Any) -> None:
     assert sizes_of(model) is None

@@ -21,6 +21,7 @@ LINE_SEARCH_FAILED = 2
 LEAST_CURVATURE = 0.3
 """Directions along which an objective is curved less, or upwards, are taken for ones of this curvature."""
 
+
 @dataclass(frozen=True)
 class Optimum:
     """Where the optimiser stopped.

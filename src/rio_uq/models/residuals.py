@@ -49,6 +49,7 @@ from rio_uq.models.seen_warnings import (
     looks_seen,
     name_of,
     warn_of_answer,
+    warn_of_many_others,
     warn_of_worse_clones,
     warn_unknown,
     warn_without_clones,
@@ -62,6 +63,9 @@ halves of so many random halvings there are clones, too."""
 
 CLONES_BETTER = 0.95
 """Out-of-fold residuals in units of the model's own below which clones are better than the model."""
+
+MANY_OTHERS = 3.0
+"""Training rows of a model in units of those given, from which on clones of these are of another kind."""
 
 EVEN = 0.75
 """Clones are averaged if the weight of rows that one is fitted to is no less than this share of that of another."""
@@ -228,7 +232,9 @@ class _Chooser:
             verdict = "unknown"  # what clones of so few rows have in common with a model of many, nobody knows
         if verdict is not None:
             return self._or_unknown(
-                lambda: self._beside_own(self.out_of_fold(verdict, evidence.reason)), verdict, evidence.reason
+                lambda: self._beside_own(self.out_of_fold(verdict, evidence.reason), in_parts=in_parts),
+                verdict,
+                evidence.reason,
             )
         if self.rows.n_counted < FEWEST_TO_JUDGE:
             if self.rows.n_counted < FEWEST_ROWS:
@@ -247,7 +253,10 @@ class _Chooser:
             folds, out = self._clones_of_folds(more, X)
         if are_the_same([rows.predicted_by(clone) for clone in out.models[:2]]):
             return self.unknown(self._not_fitted)
-        choice = ResidualChoice("out-of-fold", verdict, reason, len(folds))
+        size = None if needs_fit(self.model) else relative_size(self.model, out.models[0])
+        # In units of all rows, not of those that the first clone was fitted to.
+        numbers = {} if size is None else {"relative_size": size * len(folds[0][0]) / max(rows.n_counted, 1)}
+        choice = ResidualChoice("out-of-fold", verdict, reason, len(folds), numbers)
         if not self._has_own_folds:
             return self._with_model(out.prediction, out.models, choice)
         weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
@@ -258,8 +267,10 @@ class _Chooser:
             fold[test] = number
         return replace(with_model, fold=fold)
 
-    def _beside_own(self, chosen: Chosen) -> Chosen:
-        """With the size of these residuals in units of the model's own, as the numbers behind what the model says."""
+    def _beside_own(self, chosen: Chosen, *, in_parts: bool = False) -> Chosen:
+        """With the size of these residuals in units of the model's own, as the numbers behind what the model says; with
+        a warning where clones do not speak for a model that has seen these rows and many others.
+        """
         rows = self.rows
         outcome = rows.y.reshape(chosen.y_pred.shape)
         is_predicted = np.isfinite(chosen.y_pred).all(axis=1)
@@ -271,8 +282,12 @@ class _Chooser:
         choice = chosen.choice
         if choice.rows == "unknown" and ratio > CLONES_WORSE:
             warn_of_worse_clones(self.model, ratio)
+        elif choice.evidence.get("relative_size", 1.0) >= MANY_OTHERS and not in_parts:
+            warn_of_many_others(self.model, choice.evidence["relative_size"])
         reason = f"{choice.reason}; {choice.kind} residuals are {times(ratio)} its own"
-        return replace(chosen, choice=replace(choice, reason=reason, evidence={"clones_worse": ratio}))
+        return replace(
+            chosen, choice=replace(choice, reason=reason, evidence={**choice.evidence, "clones_worse": ratio})
+        )
 
     def _judged(self, evidence: TrainingEvidence, *, in_parts: bool) -> Chosen:
         rows = self.rows

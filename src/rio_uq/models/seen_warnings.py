@@ -73,6 +73,16 @@ def warn_of_worse_clones(model: Any, ratio: float) -> None:
     )
 
 
+def warn_of_many_others(model: Any, relative_size: float) -> None:
+    """The model has seen these rows and so many times as many in all."""
+    warn_user(
+        f"{name_of(model)} has seen these rows and others, {relative_size:.0f} times as many in all: clones fitted to "
+        "the rows given err more than it does, and corrections and error bars made from their residuals may be too "
+        "large; give all of its training rows, or rows that it has not seen, with held_out=True",
+        SeenRowsWarning,
+    )
+
+
 def looks_seen(y: Array, y_pred: Array) -> str:
     """Why residuals are hardly those of rows that the model has not seen, in words; empty if they may be."""
     residual = y.reshape(len(y), -1) - y_pred

@@ -1,8 +1,9 @@
 """How many rows a fitted model was trained on, beside a clone fitted to all rows given.
 
-Many models keep a number that is in proportion to their training rows: a scaler counts them, the first tree of an
-ensemble has them at its root (or their weights, or the sample that was drawn of them), a network knows how many it has
-walked over. Its unit does not matter, because the same number of a clone is that of as many rows as were given.
+Many models keep a number that is in proportion to their training rows, or keep these rows: a scaler counts them, the
+first tree of an ensemble has them at its root (or their weights, or the sample that was drawn of them), a network knows
+how many it has walked over. Its unit does not matter, because the same number of a clone is that of as many rows as
+were given.
 """
 
 from __future__ import annotations
@@ -73,7 +74,27 @@ def _at_root_of_catboost(model: Any) -> Any:
     return np.sum(model.get_leaf_weights()[: model.get_tree_leaf_counts()[0]])
 
 
+def _kept_by_neighbours(neighbours: Any) -> Any:
+    return neighbours.n_samples_fit_
+
+
+def _kept_by_support_vectors(machine: Any) -> Any:
+    return machine.shape_fit_[0]
+
+
+def _kept_by_kernel_ridge(model: Any) -> Any:
+    return len(model.X_fit_)
+
+
+def _kept_by_gaussian_process(model: Any) -> Any:
+    return len(model.X_train_)
+
+
 COUNTERS: tuple[Callable[[Any], Any], ...] = (
+    _kept_by_neighbours,
+    _kept_by_support_vectors,
+    _kept_by_kernel_ridge,
+    _kept_by_gaussian_process,
     _seen_by_scaler,
     _walked_over,
     _at_root,
