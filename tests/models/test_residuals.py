@@ -264,16 +264,6 @@ def test_clones_of_few_rows_do_not_speak_for_a_model_of_many(name, n_given, data
     assert (rio.residuals_.kind, rio.residuals_.rows) == ("out-of-fold", "mixed" if n_given > 20 else "unknown")
 
 
-@pytest.mark.parametrize("model", [ExtraTreesRegressor(5, random_state=0), KNeighborsRegressor(3), SVR()])
-def test_a_model_that_has_seen_the_rows_and_many_others_is_named(model, rng, quick_fits):
-    X = rng.normal(size=(400, 3))
-    y = X[:, 0] + rng.normal(size=400)
-    with pytest.warns(SeenRowsWarning, match="others, 10 times as many in all"):
-        rio = RIORegressor(model.fit(X, y), random_state=0).fit(X[:40], y[:40])
-    assert rio.residuals_.rows == "seen"
-    assert rio.residuals_.evidence["relative_size"] == pytest.approx(10.0)
-
-
 def test_a_linear_model_through_all_rows_is_judged_by_clones(rng):
     X, y = rng.normal(size=(40, 60)), rng.normal(size=40)
     rio = RIORegressor(LinearRegression().fit(X, y), **FAST).fit(X, y)
@@ -556,3 +546,13 @@ def test_three_rows_of_which_one_has_no_weight(rng, quick_fits):
     X, y = rng.normal(size=(3, 2)), rng.uniform(1.0, 2.0, size=3)
     rio = RIORegressor(Ridge(), scale="log", random_state=0).fit(X, y, sample_weight=[0, 1, 1])
     np.testing.assert_array_equal(np.sort(rio.fitted_.kept.outcome[:, 0]), np.sort(y[1:]))
+
+
+@pytest.mark.parametrize("model", [ExtraTreesRegressor(5, random_state=0), KNeighborsRegressor(3), SVR()])
+def test_a_model_that_has_seen_the_rows_and_many_others_is_named(model, rng, quick_fits):
+    X = rng.normal(size=(400, 3))
+    y = X[:, 0] + rng.normal(size=400)
+    with pytest.warns(SeenRowsWarning, match="others, 10 times as many in all"):
+        rio = RIORegressor(model.fit(X, y), random_state=0).fit(X[:40], y[:40])
+    assert rio.residuals_.rows == "seen"
+    assert rio.residuals_.evidence["relative_size"] == pytest.approx(10.0)
