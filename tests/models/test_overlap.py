@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, RandomForestRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rio_uq.models.overlap import Share, mean_share, of_cells, seen_share, share_of
 from rio_uq.models.training_rows import training_evidence
@@ -56,6 +58,15 @@ def test_a_scaler_tells_the_share(rng):
     share = seen_share([(StandardScaler().fit(X[trained]), X[given_rows])])
     assert abs(share.value - 2.0 / 3.0) < 3.0 * share.error
     assert share.error < 0.2
+
+
+def test_a_scaler_inside_of_a_transformer_of_columns_tells_the_same(rng):
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame(rng.normal(size=(300, 8)), columns=list("abcdefgh")).assign(town=rng.choice(["x", "y"], size=300))
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    parts = [("numbers", numbers, list("abcdefgh")), ("towns", OneHotEncoder(), ["town"]), ("none", "drop", [])]
+    columns, scaler = ColumnTransformer(parts).fit(X[:150]), StandardScaler().fit(X[list("abcdefgh")][:150])
+    assert seen_share([(columns, X[75:225])]) == seen_share([(scaler, X[list("abcdefgh")][75:225])])
 
 
 def test_rows_from_elsewhere_tell_nothing(rng):

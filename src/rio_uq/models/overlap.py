@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from rio_uq._base.array import Array
 from rio_uq.models.kept_means import KeptMeans, compared, some_rows, sum_of
@@ -65,17 +66,17 @@ def _contradict(one: Share, other: Share) -> bool:
     return abs(one.value - other.value) > CONTRADICTION * float(np.hypot(one.error, other.error))
 
 
-def seen_share(steps: list[tuple[Any, Array]]) -> Share | None:
+def seen_share(steps: list[tuple[Any, Any]]) -> Share | None:
     """The share of seen rows by what the steps of a model keep; None where they keep nothing of use.
 
     Parameters
     ----------
-    steps : list of (fitted transformer or estimator, rows (n, d) as it takes them)
+    steps : list of (fitted transformer or estimator, rows as it takes them)
     """
     shares = []
-    for step, X in steps:
-        if means := list(_kept(step, X)):
-            shares.append(share_of(means, len(X), drawn=share_drawn(step, means[0].n_trained)))
+    for part, X in chain.from_iterable(_parts(*step) for step in steps):
+        if means := list(_kept(part, X)):
+            shares.append(share_of(means, len(X), drawn=share_drawn(part, means[0].n_trained)))
     # Those of one pipeline are of the same rows, and not independent.
     best = min((share for share in shares if share is not None), key=lambda share: share.error, default=None)
     return None if best is None or best.value < -ELSEWHERE * best.error else best
@@ -91,7 +92,22 @@ def share_of(means: list[KeptMeans], n: int, *, drawn: float = 1.0) -> Share | N
     return Share((1.0 - comparison.ratio) * factor, float(np.sqrt(2.0 / comparison.n_independent)) * factor)
 
 
-def _kept(step: Any, X: Array) -> Iterator[KeptMeans]:
+def _parts(step: Any, X: Any) -> Iterator[tuple[Any, Any]]:
+    """A step, or those inside of pipelines and of transformers of columns, with the rows that each of them takes."""
+    if hasattr(step, "transformers_"):
+        for _, part, columns in step.transformers_:
+            if hasattr(part, "transform"):
+                yield from _parts(part, _safe_indexing(X, columns, axis=1))
+    elif hasattr(step, "steps"):
+        for _, part in step.steps:
+            if hasattr(part, "transform"):
+                yield from _parts(part, X)
+                X = part.transform(X)
+    else:
+        yield step, X
+
+
+def _kept(step: Any, X: Any) -> Iterator[KeptMeans]:
     if hasattr(step, "n_samples_seen_") and getattr(step, "mean_", None) is not None:
         yield from _of_scaler(step, X)
         return
@@ -115,10 +131,10 @@ def of_cells(cell_of_row: Any, trained: Array) -> KeptMeans:
     return KeptMeans(float(probability @ deviation**2) / unit, deviation[some] / np.sqrt(unit), products, n_trained)
 
 
-def _of_scaler(scaler: Any, X: Array) -> Iterator[KeptMeans]:
+def _of_scaler(scaler: Any, X: Any) -> Iterator[KeptMeans]:
     """Of columns and of their squares."""
     n, n_trained = len(X), float(np.max(scaler.n_samples_seen_))
-    columns = X - scaler.mean_
+    columns = np.asarray(X, dtype=float) - scaler.mean_
     if getattr(scaler, "var_", None) is not None:
         columns = np.hstack([columns, columns**2 - scaler.var_])
     spread = columns.std(axis=0)

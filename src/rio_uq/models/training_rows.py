@@ -179,12 +179,11 @@ def _steps(model: Any, X: Any, y: Array) -> tuple[list[tuple[Any, Any]], Array]:
                     X = step.transform(X)
             model = model.steps[-1][1]
         else:
-            earlier = [(step, np.asarray(rows)) for step, rows in steps]
             if any(str(kind) == "category" for kind in getattr(X, "dtypes", ())):
                 if not type(model).__module__.startswith("lightgbm"):  # which keeps its codes, and takes frames
                     raise TypeError("which code a model has for a category is its own affair")
-                return [*earlier, (model, X)], y
-            return [*earlier, (model, np.asarray(X, dtype=float))], y
+                return [*steps, (model, X)], y
+            return [*steps, (model, np.asarray(X, dtype=float))], y
 
 
 def _learns_from_outcomes(step: Any) -> bool:
