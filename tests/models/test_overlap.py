@@ -69,6 +69,15 @@ def test_a_scaler_inside_of_a_transformer_of_columns_tells_the_same(rng):
     assert seen_share([(columns, X[75:225])]) == seen_share([(scaler, X[list("abcdefgh")][75:225])])
 
 
+def test_columns_whose_variance_is_made_by_few_rows_tell_nothing(rng):
+    X = rng.normal(size=(400, 6))
+    rare = np.where(rng.uniform(size=(400, 3)) < 0.02, 1000.0, 0.0) * rng.uniform(size=(400, 3))
+    scaler, with_rare = StandardScaler().fit(X[:200]), np.hstack([X, rare])
+    one = seen_share([(scaler, X[200:])])
+    other = seen_share([(StandardScaler().fit(with_rare[:200]), with_rare[200:])])
+    assert (one.value, one.error) == pytest.approx((other.value, other.error))
+
+
 def test_rows_from_elsewhere_tell_nothing(rng):
     X = rng.normal(size=(300, 5))
     assert seen_share([(StandardScaler().fit(X[:150]), X[150:] + 1.0)]) is None

@@ -35,6 +35,11 @@ TREES = 100
 SMALLEST_CELL = 5.0
 """Training rows in a cell: leaves with fewer are put together."""
 
+FEWEST_IN_VARIANCE, SHARE_IN_VARIANCE = 20.0, 0.2
+"""Rows that the variance of a column of a scaler has to come from, (Σ d²)² / Σ d⁴ with deviations d: so many, or that
+share of few rows. Where it is made by fewer, other rows may have a much larger one, of which those given say nothing.
+"""
+
 ELSEWHERE = 3.0
 """Standard errors below 0 from which on the rows are not from the source of the training rows."""
 
@@ -137,8 +142,12 @@ def _of_scaler(scaler: Any, X: Any) -> Iterator[KeptMeans]:
     columns = np.asarray(X, dtype=float) - scaler.mean_
     if getattr(scaler, "var_", None) is not None:
         columns = np.hstack([columns, columns**2 - scaler.var_])
-    spread = columns.std(axis=0)
-    columns = columns[:, spread > 0.0] / spread[spread > 0.0]
+    squares = (columns - columns.mean(axis=0)) ** 2
+    spread = np.sqrt(squares.mean(axis=0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n_behind = squares.sum(axis=0) ** 2 / (squares**2).sum(axis=0)
+    is_used = (spread > 0.0) & (n_behind >= min(FEWEST_IN_VARIANCE, SHARE_IN_VARIANCE * n))
+    columns = columns[:, is_used] / spread[is_used]
     if columns.size and np.isfinite(columns).all():
         difference = columns.mean(axis=0) / np.sqrt(1.0 / n + 1.0 / n_trained)
         some = columns[some_rows(n)]
