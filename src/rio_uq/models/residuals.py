@@ -337,7 +337,7 @@ class _Chooser:
     def _predictions_of_clones(self, folds: list[Fold], X: Any) -> tuple[list[Any], list[Array]]:
         """Clones fitted to the training rows of folds, and their predictions (n, q) of all rows."""
         rows = self.rows
-        self._tell([len(train) for train, _ in folds], " (none with held_out=True or a mask)")
+        self._tell([len(train) for train, _ in folds], " (none with held_out, or with --rows on the command line)")
         clones = [
             clone_fitted_to(self.model, X, rows.y, rows.weight, train, rows.fit_params)
             for train, _ in self._counted(folds)
