@@ -17,6 +17,7 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from benchmarks.defaults.measures import root_mean_square
 from benchmarks.defaults.models import FUNCTION, MODELS
@@ -80,7 +81,8 @@ def chosen_residuals(model: Any, X: Any, y: np.ndarray, run: int) -> tuple[Resid
     features = X.apply(lambda column: column.astype("category").cat.codes) if hasattr(X, "columns") else X
     rows = FitRows(X, y, None, np.asarray(features, dtype=float), None, None, None)
     options = {"residuals": "auto", "cv": 5, "combine": "auto", "uses_model": True, "in_parts": False}
-    chosen = choose_residuals(model, rows, **options, rng=np.random.default_rng(run))
+    rng = np.random.default_rng(check_random_state(run).randint(2**31 - 1))  # as RIORegressor(random_state=run) has it
+    chosen = choose_residuals(model, rows, **options, rng=rng)
     residual = y - chosen.y_pred[:, 0]
     return chosen.choice, residual[np.isfinite(residual)]
 

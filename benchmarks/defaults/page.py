@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks.defaults.decided import store_of_decisions, with_decisions
 from benchmarks.defaults.measures import CASES, COVERAGES, LEVELS, PEERS
 from benchmarks.defaults.models import ALL
 from benchmarks.defaults.run import applies, has_run, store_of
@@ -27,6 +28,10 @@ rows that the model has seen or more, root mean squared: seen and half-seen rows
 residuals, and new rows the model's own. Out-of-fold residuals of new rows are safe too, if somewhat large, and right
 where one of a hundred or more has a copy among the training rows, as in both wine sets and in CCS.
 `python -m benchmarks.defaults decisions` has further cases.
+"""
+
+DECIDED = """Of these decisions, {anew} of {all} were made anew by `python -m benchmarks.defaults decided`, on the same
+splits without a GP; the others are those of the fits.
 """
 
 COVERAGE = """Mean over pairs of data set and model, and in brackets the mean of the absolute values. The RMSE ratio is
@@ -104,7 +109,10 @@ def decision_table(rows: pd.DataFrame) -> str:
         listed = "; ".join(f"{model} on {', '.join(datasets)}" for model, datasets in wrong.items())
         shares = [f"{100 * part[name].mean():.1f} %" for name in ("right", "safe")]
         lines.append([case, str(len(part)), *shares, listed])
-    return markdown_table(["the model was trained on", "fits", "right", "safe", "not right"], lines)
+    text = markdown_table(["the model was trained on", "fits", "right", "safe", "not right"], lines)
+    if fits["is_anew"].any():
+        text += "\n" + DECIDED.format(anew=fits["is_anew"].sum(), all=len(fits))
+    return text
 
 
 def worst_table(rows: pd.DataFrame, by: str) -> str:
@@ -188,7 +196,8 @@ def main(options: argparse.Namespace) -> None:
     rows = store.read_or_unpack()
     if not len(rows):
         sys.exit(f"there are no measurements in {options.results}: make them with `run`")
-    rows = in_order(rows)
+    decided = store_of_decisions(options.results)
+    rows = with_decisions(in_order(rows), decided.read_or_unpack())
     before = pd.read_csv(options.before) if options.before.exists() else None
     tables = [
         counts(rows),
@@ -208,8 +217,9 @@ def main(options: argparse.Namespace) -> None:
     if before is not None and len(change := since(of_rio(rows), before)):
         tables += ["## Beside the version before\n", SINCE, since_table(change)]
     write_tables(options.output, "\n".join(tables), command="benchmarks.defaults page", title=TITLE)
-    if options.results.exists():
-        store.pack()
+    for one in (store, decided):
+        if one.path.exists():
+            one.pack()
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

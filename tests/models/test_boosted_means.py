@@ -30,7 +30,7 @@ def rows_of_a_noisy_curve(rng, n):
 def test_means_over_the_training_rows_are_those_that_are_kept(model, rng):
     X, y = rows_of_a_noisy_curve(rng, 300)
     means = boosted_means(model.fit(X, y), X, y)
-    assert means.square / means.variance < 1e-9
+    assert means.square < 1e-9
     assert means.n_trained == 300
 
 
@@ -94,4 +94,4 @@ def test_lightgbm_has_other_names_for_its_options(rng):
     X, y = rows_of_a_noisy_curve(rng, 300)
     model = lightgbm.LGBMRegressor(n_estimators=30, n_jobs=1, verbose=-1, lambda_l2=20.0, eta=0.05).fit(X, y)
     means = boosted_means(model, X, y)
-    assert means.square / means.variance < 1e-9
+    assert means.square < 1e-9

@@ -108,6 +108,17 @@ def test_a_model_of_half_of_the_rows_is_like_clones_of_halves(name, data):
     assert RIORegressor(other, **FAST).fit(X, y).residuals_.rows == "new"
 
 
+def test_memorised_rows_are_not_taken_for_safe_because_the_model_errs_more_on_others(rng):
+    """A model of as many rows as are given, half of them with outcomes that are worse than these."""
+    X = rng.uniform(size=(300, 2))
+    y = np.sin(5.0 * X[:, 0]) + 0.1 * rng.normal(size=300)
+    y[200:] += 1.0 * rng.normal(size=100)
+    model = GradientBoostingRegressor(max_depth=8, random_state=0).fit(X[100:], y[100:])
+    choice = RIORegressor(model, **FAST).fit(X[:200], y[:200]).residuals_
+    assert choice.evidence["clones_worse"] < 0.95
+    assert (choice.kind, choice.rows) == ("out-of-fold", "mixed")
+
+
 @pytest.mark.parametrize("name", ["forest", "histogram boosting", "nearest neighbour"])
 def test_error_bars_hold_for_whoever_just_fits(name, data):
     X, y = data

@@ -132,10 +132,23 @@ def test_few_of_many_training_rows_do_not_correct_a_model(rng):
     np.testing.assert_allclose(rio.predict(X), forest.predict(X))
 
 
-def test_codes_of_categories_are_not_guessed(rng):
-    pd, lightgbm = pytest.importorskip("pandas"), pytest.importorskip("lightgbm")
+def table_with_categories(rng):
+    pd = pytest.importorskip("pandas")
     X = pd.DataFrame({"city": pd.Categorical(rng.choice([3, 10, 17], size=100)), "size": rng.normal(size=100)})
-    y = rng.normal(size=100)
-    model = lightgbm.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1).fit(X, y)
+    return X, rng.normal(size=100)
+
+
+def test_codes_of_categories_are_not_guessed(rng):
+    X, y = table_with_categories(rng)
+    model = HistGradientBoostingRegressor(categorical_features="from_dtype", max_iter=5).fit(X, y)
     evidence = training_evidence(model, X, y)
     assert (evidence.verdict, evidence.share) == (None, None)
+
+
+def test_lightgbm_knows_categories_in_another_order(rng):
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y = table_with_categories(rng)
+    model = lightgbm.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1).fit(X, y)
+    assert training_evidence(model, X, y).verdict == "seen"
+    other = X.assign(city=X["city"].cat.reorder_categories([17, 3, 10]))
+    assert training_evidence(model, other, y).verdict == "seen"

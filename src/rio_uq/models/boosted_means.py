@@ -13,7 +13,8 @@ given rows among the N training rows, the mean square in units of that variance 
 
     Q = 1 − 2 s n / (n + N) + b (1 − s)²
 
-where 1 + b is that of rows that are new, as clones of the model show, on rows that were kept from them.
+where 1 + b is that of rows that are new, as clones of the model show, on rows that were kept from them. How squares
+are added up to Q is in `rio_uq.models.kept_means`.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
+from rio_uq.models.kept_means import KeptMeans, compared, some_rows, sum_of
 from rio_uq.models.leaves import histogram_leaves, lightgbm_leaves, lightgbm_options, share_drawn, sklearn_leaves
-from rio_uq.models.overlap import MOST_COMPARED, KeptMeans, Share, independent_means, sum_of
+from rio_uq.models.overlap import Share
 
 TREES = 100
 """Trees that are looked at, from the first on."""
@@ -64,24 +66,27 @@ def boosted_means(model: Any, X: Array, y: Array) -> KeptMeans | None:
     for tree in islice(_boosted_trees(model, X, left), TREES):
         place = np.searchsorted(tree.leaves, tree.leaf_of_row)
         if np.isfinite(tree.mean).all():
-            means = _compared(left - tree.mean[place], place, tree.trained)
+            means = _of_leaves(left - tree.mean[place], place, tree.trained)
             total = means if total is None else sum_of((total, means))
         left -= tree.value[place]
-    return None if total is None or total.variance == 0.0 else total
+    return total
 
 
-def boosted_share(means: KeptMeans, of_new: list[KeptMeans], n: int) -> Share:
-    """s, from means over the n rows given and, of clones, over rows that are new to them."""
-    ratios = np.array([mean.square / mean.variance for mean in of_new])
+def boosted_share(means: KeptMeans, of_new: list[KeptMeans], n: int) -> Share | None:
+    """s, from means over the n rows given and, of clones, over rows that are new to them; None if rows are too few."""
+    comparison = compared(means)
+    ratios = np.array([of_clone.ratio for one in of_new if (of_clone := compared(one)) is not None])
+    if comparison is None or len(ratios) < 2:
+        return None
     b = max(float(ratios.mean()) - 1.0, 0.0)
     # Of b s² − 2 a s + 1 + b − Q, the root that is zero where Q = 1 + b.
-    excess, a = 1.0 + b - means.square / means.variance, b + n / (n + means.n_trained)
+    excess, a = 1.0 + b - comparison.ratio, b + n / (n + means.n_trained)
     value = excess / (a + np.sqrt(max(a**2 - b * excess, 0.0)))
-    error = np.hypot((1.0 + b) * np.sqrt(2.0 / independent_means(means)), ratios.std(ddof=1) / np.sqrt(len(ratios)))
+    error = np.hypot((1.0 + b) * np.sqrt(2.0 / comparison.n_independent), ratios.std(ddof=1) / np.sqrt(len(ratios)))
     return Share(float(value), float(error / (2.0 * a)))
 
 
-def _compared(deviation: Array, place: NDArray[np.intp], trained: Array) -> KeptMeans:
+def _of_leaves(deviation: Array, place: NDArray[np.intp], trained: Array) -> KeptMeans:
     """Of deviations (n,) from the means of leaves, in units of their spread: half of it that in the leaf, half that in
     all of them.
     """
@@ -94,11 +99,12 @@ def _compared(deviation: Array, place: NDArray[np.intp], trained: Array) -> Kept
     variance = 0.5 * own + 0.5 * float(weight @ own) / max(float(weight.sum()), 1.0)
     is_used &= variance > 0.0
     variance = np.where(is_used, variance, np.inf)
-    of_leaves = mean**2 / (variance * (1.0 / size + 1.0 / trained))
-    some, leaf = deviation[:MOST_COMPARED], place[:MOST_COMPARED]
-    unit = some / np.sqrt(variance[leaf] * counts[leaf] / len(deviation))
+    difference = mean / np.sqrt(variance * (1.0 / size + 1.0 / trained))
+    some = some_rows(len(deviation))
+    leaf = place[some]
+    unit = deviation[some] / np.sqrt(variance[leaf] * counts[leaf] / len(deviation))
     products = np.where(leaf[:, None] == leaf, np.outer(unit, unit), 0.0)
-    return KeptMeans(float(of_leaves.sum()), float(np.count_nonzero(is_used)), products, float(trained.sum()))
+    return KeptMeans(float(difference @ difference), unit * difference[leaf], products, float(trained.sum()))
 
 
 def _boosted_trees(model: Any, X: Array, left: Array) -> Iterator[BoostedTree]:

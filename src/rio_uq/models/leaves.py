@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -41,19 +40,19 @@ Leaves = tuple[NDArray[np.intp], NDArray[np.intp], Array]
 """Of a tree: the leaf of each row, the leaves in ascending order, and the training rows in each."""
 
 
-def leaves_of_trees(model: Any, X: Array) -> Iterator[Leaves]:
-    """Of each tree."""
+def leaves_of_trees(model: Any, X: Array, most: int = TREES) -> Iterator[Leaves]:
+    """Of each tree, or of ``most`` of them."""
     library = type(model).__module__.partition(".")[0]
     histogram_trees = getattr(model, "_predictors", None)
     if histogram_trees is not None:
         if np.any(getattr(model, "is_categorical_", False)):
             return  # splits by categories are stored otherwise
-        yield from (histogram_leaves(predictors[0].nodes, X) for predictors in histogram_trees)
+        yield from (histogram_leaves(predictors[0].nodes, X) for predictors in histogram_trees[:most])
     elif type(model).__name__ in COUNT_ROWS:
-        yield from (sklearn_leaves(tree, part) for tree, part in _sklearn_trees(model, X))
+        yield from (sklearn_leaves(tree, part) for tree, part in _sklearn_trees(model, X, most))
     elif library == "xgboost":
         booster = model.get_booster()
-        booster = booster[: min(TREES, booster.num_boosted_rounds())]
+        booster = booster[: min(most, booster.num_boosted_rounds())]
         matrix = import_module("xgboost").DMatrix(X, feature_names=booster.feature_names)
         leaf_of_row = booster.predict(matrix, pred_leaf=True, strict_shape=True).reshape(len(X), -1).astype(int)
         nodes = booster.trees_to_dataframe()
@@ -61,10 +60,10 @@ def leaves_of_trees(model: Any, X: Array) -> Iterator[Leaves]:
             ends = nodes[(nodes["Tree"] == tree) & (nodes["Feature"] == "Leaf")].sort_values("Node")
             yield leaf_of_row[:, tree], ends["Node"].to_numpy(int), ends["Cover"].to_numpy(float)
     elif library == "lightgbm":
-        yield from (leaves[:3] for leaves in lightgbm_leaves(model, X, TREES))
+        yield from (leaves[:3] for leaves in lightgbm_leaves(model, X, most))
     elif library == "catboost":
         sizes = model.get_tree_leaf_counts()
-        leaf_of_row = np.asarray(model.calc_leaf_indexes(X, ntree_end=min(TREES, len(sizes))))
+        leaf_of_row = np.asarray(model.calc_leaf_indexes(X, ntree_end=min(most, len(sizes))))
         weights = np.split(np.asarray(model.get_leaf_weights()), np.cumsum(sizes)[:-1])
         for tree, weight in enumerate(weights[: leaf_of_row.shape[1]]):
             yield leaf_of_row[:, tree], np.arange(len(weight)), weight
@@ -89,7 +88,7 @@ def remembered_share(model: Any, X: Array, y: Array) -> float | None:
     if float((counts * (counts - 1)).sum()) > OFTEN_SAME * len(y) * (len(y) - 1):
         return None
     is_alone, is_own = [], []
-    for one, part in islice(_sklearn_trees(model, X), TREES):
+    for one, part in _sklearn_trees(model, X, TREES):
         tree, (place, _, _) = one.tree_, sklearn_leaves(one, part)
         values = tree.value[place].reshape(len(outcome), -1)
         is_alone.append(tree.n_node_samples[place] == 1)
@@ -99,13 +98,13 @@ def remembered_share(model: Any, X: Array, y: Array) -> float | None:
     return float((np.mean(is_own, axis=0) > IN_SOME_TREES).mean())
 
 
-def _sklearn_trees(model: Any, X: Array) -> Iterator[tuple[Any, Array]]:
+def _sklearn_trees(model: Any, X: Array, most: int) -> Iterator[tuple[Any, Array]]:
     """Trees of scikit-learn, and the columns that each looks at: all of them if they are few, else some from the first
     to the last, since a model may have gone on with other rows.
     """
     trees = list(np.ravel(model.estimators_)) if hasattr(model, "estimators_") else [model]
     columns = getattr(model, "estimators_features_", [slice(None)] * len(trees))
-    for number in spread_out(len(trees), TREES):
+    for number in spread_out(len(trees), most):
         yield trees[number], X[:, columns[number]]
 
 

@@ -6,33 +6,39 @@ are from one source, and S of the given ones are among the training rows,
 
     E (φ̄ − μ)² = v (1/n + 1/N − 2 S / (n N)) = v (1/n + 1/N) (1 − 2 S / (n + N)),
 
-so that Q, the sum of (φ̄ − μ)² over many φ in units of Σ v (1/n + 1/N), tells the share of seen rows,
+so that Q, a sum of such squares over many φ in units of what it is for new rows, tells the share of seen rows,
 
     S / n = (1 − Q) (n + N) / (2 n).
 
-Q has the variance 2 / ν, where ν = (Σ v)² / Σ cov² is the number of means that are as good as independent. Where each
-tree has a sample of the training rows, a share q of them, S is q times as large. Nothing is fitted for it, and how much
-a model memorises makes no difference.
+How these are added up, and the variance of Q, is in `rio_uq.models.kept_means`. Where each tree has a sample of the
+training rows, a share q of them, S is q times as large. Nothing is fitted for it, and how much a model memorises makes
+no difference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
-from itertools import combinations, islice
-from typing import Any, NamedTuple
+from itertools import chain, combinations, islice
+from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from rio_uq._base.array import Array
-from rio_uq.models.leaves import TREES, leaves_of_trees, share_drawn
+from rio_uq.models.kept_means import KeptMeans, compared, some_rows, sum_of
+from rio_uq.models.leaves import leaves_of_trees, share_drawn
+
+TREES = 100
+"""Trees that are looked at."""
 
 SMALLEST_CELL = 5.0
 """Training rows in a cell: leaves with fewer are put together."""
 
-MOST_COMPARED = 500
-"""Rows by which ν is estimated."""
+FEWEST_IN_VARIANCE, SHARE_IN_VARIANCE = 20.0, 0.2
+"""Rows that the variance of a column of a scaler has to come from, (Σ d²)² / Σ d⁴ with deviations d: so many, or that
+share of few rows. Where it is made by fewer, other rows may have a much larger one, of which those given say nothing.
+"""
 
 ELSEWHERE = 3.0
 """Standard errors below 0 from which on the rows are not from the source of the training rows."""
@@ -50,26 +56,6 @@ class Share:
     error: float
 
 
-class KeptMeans(NamedTuple):
-    """Means over training rows, compared with those over the given rows.
-
-    Attributes
-    ----------
-    square : float
-        Σ (φ̄ − μ)² in units of 1/n + 1/N.
-    variance : float
-        Σ v.
-    products : (m, m) array
-        φ(x)ᵀ φ(x') of some of the given rows, each φ less μ.
-    n_trained : float
-    """
-
-    square: float
-    variance: float
-    products: Array
-    n_trained: float
-
-
 def mean_share(shares: list[Share]) -> Share | None:
     """Independent estimates as one: the mean with inverse variances for weights; None where there is none, or where
     they contradict each other.
@@ -85,49 +71,52 @@ def _contradict(one: Share, other: Share) -> bool:
     return abs(one.value - other.value) > CONTRADICTION * float(np.hypot(one.error, other.error))
 
 
-def seen_share(steps: list[tuple[Any, Array]]) -> Share | None:
+def seen_share(steps: list[tuple[Any, Any]]) -> Share | None:
     """The share of seen rows by what the steps of a model keep; None where they keep nothing of use.
 
     Parameters
     ----------
-    steps : list of (fitted transformer or estimator, rows (n, d) as it takes them)
+    steps : list of (fitted transformer or estimator, rows as it takes them)
     """
     shares = []
-    for step, X in steps:
-        if means := list(_kept(step, X)):
-            shares.append(share_of(means, len(X), drawn=share_drawn(step, means[0].n_trained)))
+    for part, X in chain.from_iterable(_parts(*step) for step in steps):
+        if means := list(_kept(part, X)):
+            shares.append(share_of(means, len(X), drawn=share_drawn(part, means[0].n_trained)))
     # Those of one pipeline are of the same rows, and not independent.
-    best = min(shares, key=lambda share: share.error, default=None)
+    best = min((share for share in shares if share is not None), key=lambda share: share.error, default=None)
     return None if best is None or best.value < -ELSEWHERE * best.error else best
 
 
-def share_of(means: list[KeptMeans], n: int, *, drawn: float = 1.0) -> Share:
+def share_of(means: list[KeptMeans], n: int, *, drawn: float = 1.0) -> Share | None:
     """The share S / n, where the means are of a share ``drawn`` of the training rows each."""
     total = sum_of(means)
+    comparison = compared(total, is_whitened=drawn == 1.0)
+    if comparison is None:
+        return None
     factor = (n + total.n_trained) / (2.0 * drawn * n)
-    error = float(np.sqrt(2.0 / independent_means(total)))
-    return Share((1.0 - total.square / total.variance) * factor, error * factor)
+    return Share((1.0 - comparison.ratio) * factor, float(np.sqrt(2.0 / comparison.n_independent)) * factor)
 
 
-def sum_of(means: Iterable[KeptMeans]) -> KeptMeans:
-    """All means as one; the number of training rows is their mean."""
-    square, variance, products, n_trained = zip(*means, strict=True)
-    return KeptMeans(sum(square), sum(variance), reduce(np.add, products), float(np.mean(n_trained)))
+def _parts(step: Any, X: Any) -> Iterator[tuple[Any, Any]]:
+    """A step, or those inside of pipelines and of transformers of columns, with the rows that each of them takes."""
+    if hasattr(step, "transformers_"):
+        for _, part, columns in step.transformers_:
+            if hasattr(part, "transform"):
+                yield from _parts(part, _safe_indexing(X, columns, axis=1))
+    elif hasattr(step, "steps"):
+        for _, part in step.steps:
+            if hasattr(part, "transform"):
+                yield from _parts(part, X)
+                X = part.transform(X)
+    else:
+        yield step, X
 
 
-def independent_means(means: KeptMeans) -> float:
-    """ν, no more than there are means."""
-    m = len(means.products)
-    products = means.products * ~np.eye(m, dtype=bool)  # what is left has the expectation Σ cov²
-    squared_covariances = max(float((products**2).sum()) / (m * (m - 1)), np.finfo(float).tiny)
-    return min(means.variance**2 / squared_covariances, means.variance)
-
-
-def _kept(step: Any, X: Array) -> Iterator[KeptMeans]:
+def _kept(step: Any, X: Any) -> Iterator[KeptMeans]:
     if hasattr(step, "n_samples_seen_") and getattr(step, "mean_", None) is not None:
         yield from _of_scaler(step, X)
         return
-    for place, leaves, trained in islice(leaves_of_trees(step, X), TREES):
+    for place, leaves, trained in islice(leaves_of_trees(step, X, TREES), TREES):
         counts = np.asarray(trained, dtype=float)
         if not np.array_equal(counts, np.round(counts)):
             return  # sums of weights or of second derivatives
@@ -140,25 +129,29 @@ def of_cells(cell_of_row: Any, trained: Array) -> KeptMeans:
     """Of the indicators of cells, in units of the root of their probability; ``trained`` are training rows in each."""
     n, n_trained = len(cell_of_row), float(trained.sum())
     probability = trained / n_trained
-    counts = np.bincount(cell_of_row, minlength=len(trained))
-    square = float(((counts / n - probability) ** 2 / probability).sum()) / (1.0 / n + 1.0 / n_trained)
-    some = cell_of_row[:MOST_COMPARED]
+    deviation = np.bincount(cell_of_row, minlength=len(trained)) / n / probability - 1.0
+    unit = 1.0 / n + 1.0 / n_trained
+    some = cell_of_row[some_rows(n)]
     products = (some[:, None] == some) / probability[some] - 1.0
-    return KeptMeans(square, len(trained) - 1.0, products, n_trained)
+    return KeptMeans(float(probability @ deviation**2) / unit, deviation[some] / np.sqrt(unit), products, n_trained)
 
 
-def _of_scaler(scaler: Any, X: Array) -> Iterator[KeptMeans]:
+def _of_scaler(scaler: Any, X: Any) -> Iterator[KeptMeans]:
     """Of columns and of their squares."""
     n, n_trained = len(X), float(np.max(scaler.n_samples_seen_))
-    columns = X - scaler.mean_
+    columns = np.asarray(X, dtype=float) - scaler.mean_
     if getattr(scaler, "var_", None) is not None:
         columns = np.hstack([columns, columns**2 - scaler.var_])
-    spread = columns.std(axis=0)
-    columns = columns[:, spread > 0.0] / spread[spread > 0.0]
+    squares = (columns - columns.mean(axis=0)) ** 2
+    spread = np.sqrt(squares.mean(axis=0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n_behind = squares.sum(axis=0) ** 2 / (squares**2).sum(axis=0)
+    is_used = (spread > 0.0) & (n_behind >= min(FEWEST_IN_VARIANCE, SHARE_IN_VARIANCE * n))
+    columns = columns[:, is_used] / spread[is_used]
     if columns.size and np.isfinite(columns).all():
-        square = float((columns.mean(axis=0) ** 2).sum()) / (1.0 / n + 1.0 / n_trained)
-        some = columns[:MOST_COMPARED]
-        yield KeptMeans(square, float(columns.shape[1]), some @ some.T, n_trained)
+        difference = columns.mean(axis=0) / np.sqrt(1.0 / n + 1.0 / n_trained)
+        some = columns[some_rows(n)]
+        yield KeptMeans(float(difference @ difference), some @ difference, some @ some.T, n_trained)
 
 
 def _cells(trained: Array) -> Any:

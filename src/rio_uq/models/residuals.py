@@ -328,7 +328,8 @@ class _Chooser:
         # Of a model that memorises nothing, its own residuals are better than those of worse clones.
         takes_own = in_parts or verdict.clones_worse > MATTERS
         # Clones of more rows than the model has seen are better than it is, and its own residuals are safer.
-        are_own_larger = verdict.rows == "mixed" and verdict.clones_worse < CLONES_BETTER and not of_halves
+        may_have_fewer = not of_halves and (size is None or size < 1.0 - 1.0 / n_folds)
+        are_own_larger = verdict.rows == "mixed" and verdict.clones_worse < CLONES_BETTER and may_have_fewer
         if verdict.rows == "new" or (verdict.rows == "either" and takes_own) or are_own_larger:
             larger = "; its own residuals are larger than those of clones" if are_own_larger else ""
             choice = ResidualChoice("in-sample", verdict.rows, f"{verdict}{larger}", n_fits, numbers)
@@ -356,7 +357,7 @@ class _Chooser:
     def _predictions_of_clones(self, folds: list[Fold], X: Any) -> tuple[list[Any], list[Array]]:
         """Clones fitted to the training rows of folds, and their predictions (n, q) of all rows."""
         rows = self.rows
-        self._tell([len(train) for train, _ in folds], " (none with held_out=True or a mask)")
+        self._tell([len(train) for train, _ in folds], " (none with held_out, or with --rows on the command line)")
         clones = [
             clone_fitted_to(self.model, X, rows.y, rows.weight, train, rows.fit_params)
             for train, _ in self._counted(folds)

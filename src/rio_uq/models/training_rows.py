@@ -30,8 +30,9 @@ from sklearn.utils import _safe_indexing
 from rio_uq._base.array import Array, Mask
 from rio_uq.gp.copies import measurement_of
 from rio_uq.models.boosted_means import boosted_means, boosted_share
+from rio_uq.models.kept_means import KeptMeans
 from rio_uq.models.leaves import TREES, leaves_of_trees, remembered_share, share_drawn, spread_out
-from rio_uq.models.overlap import KeptMeans, Share, mean_share, seen_share
+from rio_uq.models.overlap import Share, mean_share, seen_share
 
 FEW = 1e-3
 """Share of the rows below which differences count as rounding."""
@@ -146,8 +147,8 @@ def told_share(
         parts = zip(clones, halves, strict=True)
         of_clones = [kept_residuals(clone, _safe_indexing(X, test), y[test]) for clone, (_, test) in parts]
         of_new = [one for one in of_clones if one is not None]
-        if len(of_new) > 1:
-            shares.append(boosted_share(means, of_new, len(y)))
+        if (by_residuals := boosted_share(means, of_new, len(y))) is not None:
+            shares.append(by_residuals)
     return mean_share(shares)
 
 
@@ -162,7 +163,7 @@ def kept_residuals(model: Any, X: Any, y: Array) -> KeptMeans | None:
         return None
 
 
-def _steps(model: Any, X: Any, y: Array) -> tuple[list[tuple[Any, Array]], Array]:
+def _steps(model: Any, X: Any, y: Array) -> tuple[list[tuple[Any, Any]], Array]:
     """The steps of pipelines and searches with X as each of them sees it, the estimator last, and y as that sees it."""
     steps = []
     while True:
@@ -179,9 +180,10 @@ def _steps(model: Any, X: Any, y: Array) -> tuple[list[tuple[Any, Array]], Array
             model = model.steps[-1][1]
         else:
             if any(str(kind) == "category" for kind in getattr(X, "dtypes", ())):
-                raise TypeError("which code a model has for a category is its own affair")
-            matrix = np.asarray(X, dtype=float)
-            return [*((step, np.asarray(rows)) for step, rows in steps), (model, matrix)], y
+                if not type(model).__module__.startswith("lightgbm"):  # which keeps its codes, and takes frames
+                    raise TypeError("which code a model has for a category is its own affair")
+                return [*steps, (model, X)], y
+            return [*steps, (model, np.asarray(X, dtype=float))], y
 
 
 def _learns_from_outcomes(step: Any) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from sklearn.ensemble import ExtraTreesRegressor
 
-from benchmarks.defaults import decisions, page, peers, run
+from benchmarks.defaults import decided, decisions, page, peers, run
 from benchmarks.defaults.measures import CASES, LEVELS, QUANTILES, of_quantiles, row
 from benchmarks.defaults.models import FUNCTION, MODELS, PACKAGES, quantile_model
 from benchmarks.defaults.run import missing_tasks, rows_of, store_of
@@ -84,6 +84,44 @@ class TestDecisions:
         assert (new.is_right, new.is_safe) == (False, True)
         assert (half.is_right, half.is_safe) == (False, False)
         assert "forest on yacht (1.20)" in decisions.decision_table([new, half])
+
+
+class TestDecided:
+    @pytest.fixture
+    def stored(self, tmp_path, monkeypatch):
+        """Fits of extra trees, of which the one on new rows has taken out-of-fold residuals."""
+        measured = {"new": {"kind": "out-of-fold"}, "CV+": {"training_rmse": 1.5}}
+        rows = [made_up(table, "waves", 0, "extra trees", **measured.get(table, {})) for table in (*CASES, "CV+")]
+        path = tmp_path / "result.csv"
+        pd.DataFrame(rows).to_csv(path, index=False)
+        monkeypatch.setitem(TABLES, "waves", waves)
+        monkeypatch.setitem(MODELS, "extra trees", lambda X, seed: ExtraTreesRegressor(20, random_state=seed))
+        return path
+
+    def test_stored_fits_are_decided_anew_and_only_once(self, stored, capsys):
+        options = {"datasets": ["waves"], "models": ["extra trees"], "cases": list(CASES), "results": stored}
+        options = type("Options", (), options)
+        decided.main(options)
+        decided.main(options)
+        rows = decided.store_of_decisions(stored).read_or_unpack()
+        assert dict(zip(rows["table"], rows["kind"], strict=True)) == {
+            "seen": "out-of-fold",
+            "new": "in-sample",
+            "half": "out-of-fold",
+        }
+        told = capsys.readouterr().err
+        assert "3 decisions are missing" in told
+        assert "0 decisions are missing" in told
+
+    def test_the_page_takes_these(self, stored):
+        rows = store_of(stored).read()
+        new = pd.DataFrame([{"table": "new", "dataset": "waves", "run": 0, "method": "extra trees"}])
+        none, one = new[:0].assign(kind=None, rows=None), new.assign(kind="in-sample", rows="new")
+        before, after = (page.decision_table(decided.with_decisions(rows, anew)) for anew in (none, one))
+        assert "| new | 1 | 0.0 % |" in before
+        assert "made anew" not in before
+        assert "| new | 1 | 100.0 % |" in after
+        assert "1 of 3 were made anew" in after
 
 
 def test_further_splits_have_one_case_each_and_fewer_rows(tmp_path):
