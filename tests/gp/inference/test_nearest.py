@@ -360,6 +360,30 @@ def test_noise_is_corrected_at_full_density(noise, monkeypatch, rng):
     assert abs(step.x[2] - x[2]) < 0.3
 
 
+@pytest.mark.parametrize(("lengthscale", "moves"), [(0.0, False), (1.5, True)])
+def test_hyperparameters_move_where_left_out_rows_are_clearly_likelier(lengthscale, moves, monkeypatch, rng):
+    monkeypatch.setattr(nearest, "SUBSET_ROWS", 100)
+    kernel, x, data = of_gp(rng, 2000)
+    start, bounds = x + np.array([0.0, lengthscale, 0.0]), np.tile([-10.0, 10.0], (3, 1))
+    objective = nearest.NearestObjective(kernel, data, 20)
+    _, step = objective.among_all_rows(start, bounds, Search(50, 1e-6, rng))
+    _, stays = objective.at_full_density(start)
+    assert (step.loss < stays.loss) == moves
+    if moves:
+        assert abs(step.x[1] - x[1]) < 0.5 * lengthscale
+    else:
+        np.testing.assert_array_equal(step.x, stays.x)
+
+
+def test_few_rows_do_not_move_hyperparameters(monkeypatch, rng):
+    monkeypatch.setattr(nearest, "SUBSET_ROWS", 100)
+    kernel, x, data = of_gp(rng, 1000)
+    start = x + np.array([0.0, 1.5, 0.0])
+    bounds = np.tile([-10.0, 10.0], (3, 1))
+    _, step = nearest.NearestObjective(kernel, data, 20).among_all_rows(start, bounds, Search(50, 1e-6, rng))
+    np.testing.assert_array_equal(step.x[:2], start[:2])
+
+
 def smooth_and_noisy(rng, n=1500, d=5):
     """Something smooth in many columns, of which a few near rows see little."""
     rows = np.hstack([rng.uniform(-1.0, 1.0, size=(n, d)), np.zeros((n, 1))])

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from sklearn.ensemble import ExtraTreesRegressor
 
-from benchmarks.defaults import decided, decisions, page, peers, run
+from benchmarks.defaults import beside, decided, decisions, page, peers, run
 from benchmarks.defaults.measures import CASES, LEVELS, QUANTILES, of_quantiles, row
 from benchmarks.defaults.models import FUNCTION, MODELS, PACKAGES, quantile_model
 from benchmarks.defaults.run import missing_tasks, rows_of, store_of
@@ -365,3 +365,10 @@ class TestPage:
         rows[1:].to_csv(results, index=False)
         page.main(type("Options", (), {"results": results, "output": output, "before": tmp_path / "none"}))
         assert "1 fits could not be had or were left out: forest on yacht (seen, run 0)." in output.read_text()
+
+
+def test_fits_beside_those_of_a_commit_are_added_up():
+    sides = [{"seconds": 2.0, "rmse": 1.0, "nlpd": 0.5}, {"seconds": 3.0, "rmse": 0.5, "nlpd": 0.25}]
+    pairs = [beside.Pair("yacht", "ridge", *sides), beside.Pair("CCS", "ridge", *sides[::-1])]
+    assert pairs[0].line() == ["yacht", "ridge", "2.0", "3.0", "1.50", "0.50", "-0.25"]
+    assert "| all | 2 | 5.0 | 5.0 | 1.00 | 1.000 |" in beside.summary(pairs)

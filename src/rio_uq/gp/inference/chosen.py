@@ -18,7 +18,8 @@ from rio_uq._base.array import Array
 from rio_uq.gp.deadline import TIME_IS_UP
 from rio_uq.gp.inference import sparse
 from rio_uq.gp.inference.contract import Objective
-from rio_uq.gp.inference.nearest import Nearest, NearestObjective, Step, density_step
+from rio_uq.gp.inference.nearest import Nearest, NearestObjective
+from rio_uq.gp.inference.noise_step import Step, density_step
 from rio_uq.gp.inference.sparse import Sparse, SparseObjective
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
@@ -50,7 +51,7 @@ class ChosenObjective(NearestObjective):
             self._sparse = Sparse().objective(self.kernel, self.all_rows, optimum.x, self._settings, self._rng, 1)
             self.n_points = self._sparse.n_points
             return replace(optimum, x=self._sparse.start(optimum.x), is_estimate=True)
-        self.n_points, step = self.at_full_density(optimum.x)
+        self.n_points, step = self.among_all_rows(optimum.x, bounds, search)
         with_points, sparse_step = self._sparse_step(optimum.x)
         if sparse_step.loss > step.loss + WORTH * len(self.left_out) * self.data.n_outputs:
             return replace(optimum, x=np.clip(step.x, *bounds.T), is_estimate=True)

@@ -45,7 +45,7 @@ from rio_uq.gp.inference.two_parts import Terms, TwoParts
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
 
-STACK = 2**17
+STACK = 2**16
 """Entries of a stack of matrices, which should stay in the cache of a processor."""
 
 JITTER = 1e-11

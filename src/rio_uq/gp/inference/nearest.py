@@ -16,20 +16,20 @@ the subset, given their k nearest others: with residuals e_i and latent variance
 
     Σ_i w_i log N(e_i | 0, v_i + σ²/w_i) − ½ a²/τ²
 
-Lengthscales stay: shorter ones were likelier by this density on protein data, and predicted worse.
+Before that, all hyperparameters may move to where they make other such rows likelier, given their nearest ones
+(`rio_uq.gp.inference.full_density`), if these are clearly likelier by that as well.
 
 **Likelihood.** That of the subset, times n/m.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from rio_uq._base.array import Array
 from rio_uq.gp.backend.threads import single_blas_thread
@@ -37,8 +37,10 @@ from rio_uq.gp.inducing import greedy
 from rio_uq.gp.inference import exact
 from rio_uq.gp.inference.contract import Objective
 from rio_uq.gp.inference.exact import Exact, ExactObjective, ExactStatistics
+from rio_uq.gp.inference.full_density import moved_to_full_density
 from rio_uq.gp.inference.local import Local, Weights
 from rio_uq.gp.inference.neighbours import Indices
+from rio_uq.gp.inference.noise_step import Step, density_step
 from rio_uq.gp.inference.two_parts import Terms, TwoParts
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
@@ -50,8 +52,14 @@ from rio_uq.gp.settings import Settings
 SUBSET_ROWS = 2000
 """m, at most."""
 
-DENSITY_ROWS, DEVIATION, COMPARING_ROWS = 500, 0.5, 10_000
-"""Rows of the step at full density, and τ; rows that tell of the weights of features there."""
+DENSITY_ROWS, COMPARING_ROWS = 1000, 10_000
+"""Rows of the step at full density; rows that tell of the weights of features there."""
+
+LEARNING_ROWS, FEWEST_LEARNING_ROWS = 2000, 500
+"""Rows that move the hyperparameters of the subset, where there are enough."""
+
+WORTH_MOVING = 0.03
+"""In nats for each left-out outcome: so much moved hyperparameters have to be better."""
 
 SHARED_POINTS = 200
 """Points whose values are features that all rows share, where that helps."""
@@ -62,9 +70,6 @@ MOST_FEATURES = 2**27
 EQUAL_DIGITS = 10
 """Scaled rows are equal if they are in so many decimals: a model may give equal rows predictions that differ in the
 last digits."""
-
-LARGEST_STEP, STEP_TOLERANCE = 3.0, 0.05
-"""Of a."""
 
 
 @dataclass(frozen=True)
@@ -221,15 +226,37 @@ class NearestObjective(ExactObjective):
         optimum = self.of_subset(x, bounds, prior, search)
         if len(self.data) == len(self.all_rows):
             return optimum
-        self.n_points, step = self.at_full_density(optimum.x)
+        self.n_points, step = self.among_all_rows(optimum.x, bounds, search)
         return replace(optimum, x=np.clip(step.x, *bounds.T), is_estimate=True)
 
     def of_subset(self, x: Array, bounds: Array, prior: Prior, search: Search) -> Optimum:
         """The optimum of the subset."""
         return super().maximize(x, bounds, prior, search)
 
+    def among_all_rows(self, x: Array, bounds: Array, search: Search) -> tuple[int, Step]:
+        """The number of points that is better for rows that are left out, and the step with it: from the optimum of the
+        subset, or from hyperparameters near it that other left-out rows prefer, where these are clearly better.
+        """
+        of_subset = self.at_full_density(x)
+        if (moved := self._moved(x, bounds, search)) is None:
+            return of_subset
+        of_moved = self.at_full_density(moved)
+        is_better = of_moved[1].is_clearly_better(of_subset[1], WORTH_MOVING * self.data.n_outputs)
+        return of_moved if is_better else of_subset
+
+    def _moved(self, x: Array, bounds: Array, search: Search) -> Array | None:
+        """Hyperparameters that rows prefer which are neither in the subset nor counted; None if there are few."""
+        first, rows = len(self.data) + DENSITY_ROWS, self.all_rows
+        numbers = np.arange(first, min(first + LEARNING_ROWS, len(rows)))
+        if len(numbers) < FEWEST_LEARNING_ROWS or search.deadline.has_passed:
+            return None
+        (theta, log_noise), n_subset, none = self._split(x), len(self.data), rows.rows[:0]
+        slopes = Local.of(self.kernel, theta, np.exp(log_noise), rows, n_subset, self.n_neighbors, none, None, n_subset)
+        less_slopes = replace(rows, targets=rows.targets - slopes.features @ slopes.weights.mean)
+        return moved_to_full_density(self.kernel, x, less_slopes, numbers, self.n_neighbors, bounds, search)
+
     def at_full_density(self, x: Array) -> tuple[int, Step]:
-        """The number of points that is better for rows that are left out, and the step with it."""
+        """The better number of points at these hyperparameters, and the step with it."""
         theta, steps = self._split(x)[0], {}
         for n_points in (0, _points_for(SHARED_POINTS, len(self.all_rows))):
             steps[n_points] = self._step(x, _points(self.kernel, theta, self.data, n_points))
@@ -258,35 +285,6 @@ class NearestObjective(ExactObjective):
     def posterior(self, x: Array) -> Posterior:
         theta, log_noise = self._split(x)
         return posterior_of(self.kernel, theta, np.exp(log_noise), self.all_rows, self.n_neighbors, self.n_points)
-
-
-class Step(NamedTuple):
-    """Log-parameters and log noise variances at full density, and −log density there."""
-
-    x: Array
-    loss: float
-
-
-def density_step(x: Array, data: Observations, leave_out: Callable[[Array], tuple[Array, Array]]) -> Step:
-    """Find the likeliest factor on the noise by residuals and latent variances of rows that are left out, which are a
-    function of noise variances.
-    """
-    weight = np.ones(len(data)) if data.weight is None else data.weight
-    effective = np.ones(len(data)) if data.effective_weight is None else data.effective_weight
-    log_noise = x[-data.n_outputs :]
-
-    def loss(a: float) -> float:
-        noise = np.exp(log_noise + a)
-        residual, latent = leave_out(noise)
-        variance = latent + noise / effective[:, None]
-        losses = np.log(variance) + residual**2 / variance
-        return 0.5 * (float(weight @ losses.sum(axis=1)) + (a / DEVIATION) ** 2)
-
-    with single_blas_thread:
-        bounds, options = (-LARGEST_STEP, LARGEST_STEP), {"xatol": STEP_TOLERANCE}
-        optimum = minimize_scalar(loss, bounds=bounds, method="bounded", options=options)
-    moved = np.concatenate([x[: -data.n_outputs], log_noise + optimum.x])
-    return Step(moved, float(optimum.fun))
 
 
 def _beside_subset(n_subset: int, n_rows: int) -> Indices:

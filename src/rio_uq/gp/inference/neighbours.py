@@ -48,7 +48,7 @@ ROUNDING = 1e-10
 CACHED = ("_tree", "_norms", "_directions")
 """Of `Neighbours`."""
 
-BLOCK_ROWS, BLOCK_DISTANCES = 64, 2**22
+BLOCK_ROWS, BLOCK_DISTANCES = 256, 2**22
 """Rows that are asked for at once, at most, and distances of a block."""
 
 
@@ -111,8 +111,13 @@ class Neighbours:
         return len(self.columns) <= TREE_COLUMNS or self._directions is not None
 
     @cached_property
-    def _tree(self) -> cKDTree:
-        return cKDTree(self._searched(self.scaled))
+    def _tree(self) -> tuple[cKDTree, Indices]:
+        """A tree of the rows in the order of its own leaves, whose rows are then side by side in memory, and their
+        numbers.
+        """
+        searched = self._searched(self.scaled)
+        order = np.array(cKDTree(searched).indices, dtype=np.intp)
+        return cKDTree(searched[order]), order
 
     def _searched(self, scaled: Array) -> Array:
         """What the tree has of scaled rows (b, c): one by one, since the rounding of a product depends on the block."""
@@ -146,8 +151,9 @@ class Neighbours:
             return np.tile(np.arange(k), (len(rows), 1))
         if self._has_tree or not len(rows):
             n_found = k if self._directions is None else min(CANDIDATES * k, len(self.scaled))
-            _, numbers = self._tree.query(self._searched(wanted), np.arange(1, n_found + 1), eps=FARTHER)
-            return np.asarray(numbers if n_found == k else self._nearest_of(numbers, wanted, k), dtype=np.intp)
+            tree, order = self._tree
+            numbers = order[tree.query(self._searched(wanted), np.arange(1, n_found + 1), eps=FARTHER)[1]]
+            return numbers if n_found == k else self._nearest_of(numbers, wanted, k)
         starts = range(0, len(wanted), self.block_rows)
         return np.vstack([self._by_product(wanted[start : start + self.block_rows], k) for start in starts])
 

@@ -81,6 +81,9 @@ class Family(Protocol):
     def between(self, theta: Array, x: Array, z: Array, n_scales: int) -> Array:
         """k(x, z), shape (..., a, b), of stacks of rows x (..., a, d) and z (..., b, d)."""
 
+    def by_theta_between(self, theta: Array, x: Array, adjoint: Array, n_scales: int) -> Array:
+        """Gradient of Σ adjoint ∘ k(x, x) by theta, of stacks of rows x (..., a, d) and an adjoint (..., a, a)."""
+
     def roughness(self, theta: Array, n_columns: int) -> Array:
         """How fast values part with the distance of rows in each column, (d,): s² = Σ_d roughness_d (x_d − z_d)² is the
         measure of how far rows are from each other. Zero for what does not fade with distance.

@@ -30,6 +30,10 @@ class Linear:
     def between(self, theta: Array, x: Array, z: Array, n_scales: int) -> Array:
         return np.asarray(np.matmul(x * np.exp(theta), np.swapaxes(z, -1, -2)))
 
+    def by_theta_between(self, theta: Array, x: Array, adjoint: Array, n_scales: int) -> Array:
+        by_column = (x * np.matmul(adjoint, x)).sum(axis=tuple(range(x.ndim - 1)))
+        return np.asarray(np.exp(theta) * (by_column if n_scales == len(by_column) else by_column.sum(keepdims=True)))
+
     def roughness(self, theta: Array, n_columns: int) -> Array:
         return np.zeros(n_columns)
 

@@ -79,6 +79,20 @@ class Stationary:
         return StationaryAt(self, theta, z, n_scales, dtype)
 
     def between(self, theta: Array, x: Array, z: Array, n_scales: int) -> Array:
+        return self._profile(theta, self._squared_distances(theta, x, z, n_scales))
+
+    def by_theta_between(self, theta: Array, x: Array, adjoint: Array, n_scales: int) -> Array:
+        saved = self._with_slopes(theta, self._squared_distances(theta, x, x, n_scales))
+        by_shape = [np.exp(theta[-1]) * np.vdot(adjoint, saved[2])] if self.has_shape else []
+        by_variance, w = np.vdot(adjoint, saved[0]), self._slope(theta, saved) * adjoint
+        # Σ_ij w_ij (x_i − x_j)² of each column
+        over_rows = tuple(range(x.ndim - 1))
+        apart = ((w.sum(axis=-1) + w.sum(axis=-2))[..., None] * x**2 - 2.0 * x * np.matmul(w, x)).sum(axis=over_rows)
+        apart = apart if n_scales == len(apart) else apart.sum(keepdims=True)
+        return np.concatenate([[by_variance], -2.0 * np.exp(-2.0 * theta[1 : 1 + n_scales]) * apart, by_shape])
+
+    def _squared_distances(self, theta: Array, x: Array, z: Array, n_scales: int) -> Array:
+        """ρ of stacks of rows, (..., a, b)."""
         inverse = np.exp(-theta[1 : 1 + n_scales])
         scaled = x * inverse
         others = scaled if z is x else z * inverse
@@ -89,15 +103,28 @@ class Stationary:
         rho += norms[..., :, None]
         rho += (norms if z is x else less * np.einsum("...ij,...ij->...i", others, others))[..., None, :]
         np.maximum(rho, 0.0, out=rho)
-        return self._profile(theta, rho)
+        return np.asarray(rho)
 
     def _profile(self, theta: Array, rho: Array) -> Array:
         """v g(ρ), in place of ρ where that saves memory."""
-        shape = float(np.exp(theta[-1])) if self.has_shape else 1.0
+        return np.asarray(self._with_slopes(theta, rho)[0])
+
+    def _with_slopes(self, theta: Array, rho: Array) -> Array:
+        """k and its slopes without their factors, (n_saved, ...); ρ is overwritten."""
+        shape = self._shape(theta)
         saved = np.empty((self.n_saved, *rho.shape))
         np.multiply(rho, self.multiple(shape), out=saved[0])
         self.fill(float(theta[0]), shape, saved, rho)
-        return np.asarray(saved[0])
+        return saved
+
+    def _slope(self, theta: Array, saved: Array) -> Array:
+        """dk/dρ."""
+        shape = self._shape(theta)
+        return np.asarray(self.multiple(shape) * self.slope_factor(shape) * saved[1])
+
+    def _shape(self, theta: Array) -> float:
+        """α, or 1 where there is none."""
+        return float(np.exp(theta[-1])) if self.has_shape else 1.0
 
     def roughness(self, theta: Array, n_columns: int) -> Array:
         inverse_squares = np.exp(theta[0] - 2.0 * theta[1 : len(theta) - self.has_shape])
@@ -240,10 +267,13 @@ class RBF(Stationary):
     def n_saved(self) -> int:
         return 1
 
-    def _profile(self, theta: Array, rho: Array) -> Array:
+    def _with_slopes(self, theta: Array, rho: Array) -> Array:
         rho *= -0.5
         rho += theta[0]
-        return np.asarray(np.exp(rho, out=rho))
+        return np.asarray(np.exp(rho, out=rho)[None])
+
+    def _slope(self, theta: Array, saved: Array) -> Array:
+        return -0.5 * np.asarray(saved[0])
 
     def at(self, theta: Array, z: Array, n_scales: int, dtype: np.dtype) -> TermAt:
         return RBFAt(self, theta, z, n_scales, dtype)

@@ -75,6 +75,10 @@ class Term:
         """k(x, z), shape (..., a, b), of stacks of rows x (..., a, D) and z (..., b, D)."""
         return self._family.between(theta, self._columns(x), self._columns(z), self.n_scales)
 
+    def by_theta_between(self, theta: Array, x: Array, adjoint: Array) -> Array:
+        """Gradient of Σ adjoint ∘ k(x, x) by theta, of stacks of rows x (..., a, D) and an adjoint (..., a, a)."""
+        return self._family.by_theta_between(theta, self._columns(x), adjoint, self.n_scales)
+
     def roughness(self, theta: Array) -> Array:
         """How fast values part with the distance of rows in each of the term's columns."""
         return self._family.roughness(theta, self.stop - self.start)
