@@ -52,8 +52,8 @@ from rio_uq.gp.settings import Settings
 SUBSET_ROWS = 2000
 """m, at most."""
 
-DENSITY_ROWS, COMPARING_ROWS = 1000, 10_000
-"""Rows of the step at full density; rows that tell of the weights of features there."""
+DENSITY_ROWS, NOISE_ROWS, COMPARING_ROWS = 1000, 500, 10_000
+"""Rows of the step at full density, and where it is about noise alone; rows that tell of the weights of features."""
 
 LEARNING_ROWS, FEWEST_LEARNING_ROWS = 2000, 500
 """Rows that move the hyperparameters of the subset, where there are enough."""
@@ -292,9 +292,9 @@ def _beside_subset(n_subset: int, n_rows: int) -> Indices:
     return np.arange(n_subset, min(n_subset + DENSITY_ROWS, n_rows))
 
 
-def _local_step(x: Array, local: Local) -> Step:
+def _local_step(x: Array, local: Local, most: int = DENSITY_ROWS) -> Step:
     """The likeliest factor on the noise for rows of which the nearest others predict."""
-    left_out = _beside_subset(local.n_subset, len(local.data))
+    left_out = _beside_subset(local.n_subset, len(local.data))[:most]
     nearest = local.nearest_others(left_out)
 
     def leave_out(noise: Array) -> tuple[Array, Array]:
@@ -309,7 +309,7 @@ def with_noise_at_full_density(posterior: NearestPosterior) -> NearestPosterior:
     if not isinstance(statistics, NearestStatistics) or local.n_subset == len(local.data):
         return posterior
     kernel, theta = local.parts.kernel, local.parts.theta
-    step = _local_step(np.concatenate([theta, np.log(local.noise_variance)]), local)
+    step = _local_step(np.concatenate([theta, np.log(local.noise_variance)]), local, NOISE_ROWS)
     noise_variance = np.exp(step.x[len(theta) :])
     denser = posterior_of(kernel, theta, noise_variance, local.data, local.n_neighbors, statistics.n_points)
     return replace(denser, noise_variance=posterior.noise_variance)
