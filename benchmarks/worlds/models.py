@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 
 Predictions = Callable[[np.random.Generator, np.ndarray, np.ndarray], np.ndarray]
 
@@ -48,3 +48,4 @@ MEDIAN = Model("exp(2x)", lambda rng, X, mean: np.exp(2.0 * X[:, 0]))
 FOREST = Model("forest", estimator=lambda seed: RandomForestRegressor(random_state=seed))
 BOOSTING = Model("boosting", estimator=lambda seed: HistGradientBoostingRegressor(random_state=seed))
 RIDGE = Model("ridge", estimator=lambda seed: Ridge())
+LEAST_SQUARES = Model("least squares", estimator=lambda seed: LinearRegression())

@@ -102,6 +102,8 @@ TRAINED_MODELS = [
     World("boosting-n300", 300, 10, model=models.BOOSTING, **FRIEDMAN),
     World("ridge-n20", 20, 5, model=models.RIDGE, truth=truths.linear),
     World("ridge-n50", 50, 20, model=models.RIDGE, truth=truths.linear),
+    World("least-squares-n60", 60, 45, model=models.LEAST_SQUARES, truth=truths.linear),
+    World("least-squares-n100", 100, 80, model=models.LEAST_SQUARES, truth=truths.linear),
     World("ridge-n300", 300, 10, model=models.RIDGE, **FRIEDMAN),
     World("ridge-lognormal-n720", 720, 19, noise.LOGNORMAL, models.RIDGE, truths.linear),
 ]
