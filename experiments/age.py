@@ -24,8 +24,9 @@ from experiments import predictions as stored
 from experiments.measures import measured, store_of
 from experiments.methods import Method, base_model, rio_method
 from experiments.runner import FOLDER
-from lab.datasets import TEST_SHARE, DataNotFoundError, check_sha256
+from lab.datasets import DataNotFoundError, check_sha256
 from lab.runs import Rows
+from lab.splits import HELD_OUT_SHARE
 from lab.tasks import Task, run_tasks
 
 NAME = "age"
@@ -77,7 +78,7 @@ def load(sha256: str | None = SHA256) -> Faces:
 def split(features: np.ndarray, run: int) -> tuple[np.ndarray, np.ndarray]:
     """Row numbers for training and for testing: about 80 % and 20 %, copies of an image on the same side."""
     _, group = np.unique(features, axis=0, return_inverse=True)
-    splitter = GroupShuffleSplit(n_splits=1, test_size=TEST_SHARE, random_state=run)
+    splitter = GroupShuffleSplit(n_splits=1, test_size=HELD_OUT_SHARE, random_state=run)
     ((train, test),) = splitter.split(features, groups=group.ravel())
     return train, test
 

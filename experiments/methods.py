@@ -43,7 +43,8 @@ def rio_method(*, use_validation: bool = False, **options: Any) -> Method:
         fit(rio, rows.X_train, rows.y_train, y_pred=rows.pred_train, held_out=held_out)
         seconds = time.perf_counter() - began
         mean, std = rio.predict(rows.X_test, y_pred=rows.pred_test, return_std=True)
-        return Answer(mean, std, rio.noise_variance_, seconds)
+        distribution = None if "variant" in options else rio.predict_dist(rows.X_test, y_pred=rows.pred_test)
+        return Answer(mean, std, rio.noise_variance_, seconds, distribution)
 
     return method
 
@@ -97,8 +98,10 @@ def applies(method: str, dataset: str) -> bool:
     return method not in ("NNGP", "ANP") or dataset in SMALLEST
 
 
-def base_model_of(table: str, method: str) -> str:
+def base_model_of(table: str, dataset: str, method: str) -> str:
     """The kind of base model under a method, see `lab.runs.rows_of`."""
     if method == "ours+crossfit":
         return "folds"
+    if (table, dataset) == ("ard", "MSD"):
+        return "two-layer network"
     return "forest" if table == "random-forest" else "network"

@@ -23,7 +23,7 @@ def work(task: Task, path: Path) -> None:
 
     torch.set_num_threads(1)
     for name in task.methods:
-        rows = runs.rows_of(task.dataset, task.run, base_model_of(task.table, name), runs.CACHE)
+        rows = runs.rows_of(task.dataset, task.run, base_model_of(task.table, task.dataset, name), runs.CACHE)
         answer = TABLES[task.table][name](rows, task.run)
         key = task.table, task.dataset, task.run, name
         predictions.save(PREDICTIONS, *key, y=rows.y_test, base=rows.pred_test, mean=answer.mean, std=answer.std)

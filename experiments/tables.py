@@ -27,11 +27,15 @@ TITLES = {
 METHODS = ("NN", "RF", *PAPER_VARIANTS, "NNGP", "ANP")
 OURS = ("ours", "ours+crossfit")
 SIGNIFICANCE = 0.05
+MEASURES = ("rmse", "nlpd_capped", "nlpd")
+PAPER_MEASURES = MEASURES[:2]
+"""Those that the paper has: its NLPD is the capped one, see `experiments.measures`."""
 
 
 def paper_table(name: str) -> pd.DataFrame:
-    """The paper's figures, one row for each data set and method."""
-    return pd.read_csv(PAPER / PAPER_TABLES[name])
+    """The paper's figures, one row for each data set and method, under the names of `PAPER_MEASURES`."""
+    table = pd.read_csv(PAPER / PAPER_TABLES[name])
+    return table.rename(columns=lambda column: column.replace("nlpd", PAPER_MEASURES[1]))
 
 
 def rows_of(rows: pd.DataFrame, table: str) -> pd.DataFrame:
@@ -52,7 +56,7 @@ def summary(rows: pd.DataFrame, table: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``dataset``, ``method``, ``runs``, for RMSE and NLPD each ``_mean``, ``_std``, ``_best``, ``_t_test`` and
+        ``dataset``, ``method``, ``runs``, for each of `MEASURES` ``_mean``, ``_std``, ``_best``, ``_t_test`` and
         ``_wilcoxon``, then ``noise_variance``, ``seconds``, the mean ``coverage`` at 68, 90 and 95 %, and
         ``improvement_ratio``.
 
@@ -66,7 +70,7 @@ def summary(rows: pd.DataFrame, table: str) -> pd.DataFrame:
     entries = []
     for dataset in [name for name in DATASETS if name in set(chosen.dataset)]:
         of_dataset = chosen[chosen.dataset == dataset]
-        measures = {name: of_dataset.pivot(index="run", columns="method", values=name) for name in ("rmse", "nlpd")}
+        measures = {name: of_dataset.pivot(index="run", columns="method", values=name) for name in MEASURES}
         for method in [name for name in (*METHODS, *OURS) if name in set(of_dataset.method)]:
             of_method = of_dataset[of_dataset.method == method]
             entry = {"dataset": dataset, "method": method, "runs": len(of_method)}
@@ -94,7 +98,7 @@ def _measure(name: str, runs: pd.DataFrame, method: str) -> dict[str, float | bo
         best = method in complete and not any(differs(values, runs[complete.mean().idxmin()]))
     return {
         f"{name}_mean": values.mean(),
-        f"{name}_std": values.std(ddof=1),
+        f"{name}_std": values.std(ddof=0),
         f"{name}_best": best,
         f"{name}_t_test": t_test,
         f"{name}_wilcoxon": wilcoxon,
@@ -131,7 +135,7 @@ def agreement(entries: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     correlations = []
     for dataset, of_dataset in both.groupby("dataset", sort=False):
         entry = {"dataset": dataset, "methods": len(of_dataset)}
-        for name in ("rmse", "nlpd"):
+        for name in PAPER_MEASURES:
             pair = of_dataset[[f"{name}_mean", f"{name}_mean_paper"]].dropna()
             entry[name] = stats.spearmanr(pair.iloc[:, 0], pair.iloc[:, 1]).statistic if len(pair) > 2 else np.nan
         correlations.append(entry)

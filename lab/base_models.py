@@ -16,13 +16,14 @@ BATCH_ROWS = 32
 MAX_EPOCHS = 1000
 PATIENCE = 10
 
+TWO_LAYERS = (64, 64)
 HIDDEN = {"SC": (128, 128), "CT": (256, 256), "MSD": (64, 64, 64, 64)}
 """Hidden layers where they are not two of 64."""
 
 
 def hidden_layers(dataset: str) -> tuple[int, ...]:
     """Widths of the paper's network for a data set."""
-    return HIDDEN.get(dataset, (64, 64))
+    return HIDDEN.get(dataset, TWO_LAYERS)
 
 
 class PaperNetwork(RegressorMixin, BaseEstimator):

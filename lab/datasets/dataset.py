@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 import sys
 import urllib.error
 import urllib.request
@@ -21,7 +22,7 @@ import numpy as np
 
 from lab.files import whole_file
 
-TEST_SHARE = 0.2
+TRAIN_SHARE = 0.8
 ARCHIVE = "https://archive.ics.uci.edu/static/public"
 HOW_TO_GET_DATA = "set RIO_UQ_DATA to a folder with the UCI files, or let them be downloaded with --download"
 
@@ -53,6 +54,8 @@ class DataSet:
         From the bytes of the file to X (n, d) and y (n,).
     n_train : int or None
         Length of the fixed training part, the first rows; None for random splits.
+    ranges : ((float, float), (float, float)) or None
+        Bounds of all features and of the target, by the page's description, where there is no checksum.
     """
 
     name: str
@@ -64,6 +67,7 @@ class DataSet:
     target: str
     read: Callable[[bytes], tuple[np.ndarray, np.ndarray]]
     n_train: int | None = None
+    ranges: tuple[tuple[float, float], tuple[float, float]] | None = None
 
     def load(self, *, download: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Inputs (n, d) and outcomes (n,).
@@ -76,19 +80,37 @@ class DataSet:
             If it is not the original, or does not hold what it should.
         """
         X, y = self.read(self._bytes(download=download))
+        self.check(X, y)
+        return X, y
+
+    def check(self, X: np.ndarray, y: np.ndarray) -> None:
+        """Raise a ValueError unless the rows have the shape and, where these are known, the ranges of the data set."""
         if X.shape != self.shape:
             raise ValueError(
                 f"{self.file} holds {X.shape[0]} rows of {X.shape[1]} features; {self.name} has {self.shape}"
             )
-        return X, y
+        for values, (lower, upper), what in zip((X, y), self.ranges or (), ("features", self.target), strict=False):
+            if not (values.min() >= lower and values.max() <= upper):
+                raise ValueError(
+                    f"{self.file}: {what} from {values.min():g} to {values.max():g}; those of {self.name} are from "
+                    f"{lower:g} to {upper:g}"
+                )
+
+    @property
+    def address(self) -> str:
+        """Of its archive in the UCI repository."""
+        words = re.sub("[^a-z0-9]+", "+", self.page.lower())
+        return f"{ARCHIVE}/{self.uci_id}/{words}.zip"
 
     def split(self, n_rows: int, run: int) -> tuple[np.ndarray, np.ndarray]:
-        """Row numbers for training and for testing in a run: 80 % and 20 % at random, or the fixed split."""
+        """Row numbers for training and for testing in a run: the paper's own split, or that which comes with the data.
+
+        The paper's is ``frame.sample(frac=0.8, random_state=run)`` of pandas, and the rest.
+        """
         if self.n_train is not None:
             return np.arange(self.n_train), np.arange(self.n_train, n_rows)
-        order = np.random.default_rng(run).permutation(n_rows)
-        n_test = round(TEST_SHARE * n_rows)
-        return order[n_test:], order[:n_test]
+        train = np.random.RandomState(run).choice(n_rows, size=round(TRAIN_SHARE * n_rows), replace=False)
+        return train, np.setdiff1d(np.arange(n_rows), train)
 
     def find(self) -> Path | None:
         """The file in RIO_UQ_DATA or in the cache, if it is there."""
@@ -109,8 +131,7 @@ class DataSet:
         return content
 
     def _download(self) -> Path:
-        slug = self.page.lower().replace(" ", "+")
-        address = f"{ARCHIVE}/{self.uci_id}/{slug}.zip"
+        address = self.address
         try:
             with urllib.request.urlopen(address, timeout=60) as response:
                 archive = _read_with_bar(response, self.file)

@@ -160,6 +160,7 @@ DATASETS = {
             (21263, 81),
             "critical temperature",
             _superconductivity,
+            ranges=((0.0, 22_600.0), (0.0, 185.0)),  # the largest feature is the density of osmium
         ),
         DataSet(
             "CT",
@@ -170,6 +171,7 @@ DATASETS = {
             (53500, 384),
             "relative location of the slice",
             _ct_slices,
+            ranges=((-0.25, 1.0), (0.0, 180.0)),
         ),
         DataSet(
             "MSD",
@@ -181,6 +183,7 @@ DATASETS = {
             "year of release",
             _year_prediction,
             n_train=463715,
+            ranges=((-np.inf, np.inf), (1922.0, 2011.0)),
         ),
     )
 }

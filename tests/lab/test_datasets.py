@@ -53,7 +53,7 @@ def small_file(name, n):
 @pytest.mark.parametrize("name", ["SC", "CT", "MSD"])
 def test_documented_formats_of_files_that_could_not_be_had(name, no_files):
     content, X, y = small_file(name, 12)
-    dataset = replace(DATASETS[name], shape=(12, X.shape[1]), n_train=None)
+    dataset = replace(DATASETS[name], shape=(12, X.shape[1]), n_train=None, ranges=None)
     path = datasets.cache_folder() / dataset.file
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
@@ -94,7 +94,7 @@ def zipped(name, content):
 def small_msd():
     content, X, _ = small_file("MSD", 12)
     checksum = hashlib.sha256(content).hexdigest()
-    return content, replace(DATASETS["MSD"], shape=X.shape, sha256=checksum, n_train=None)
+    return content, replace(DATASETS["MSD"], shape=X.shape, sha256=checksum, n_train=None, ranges=None)
 
 
 def test_a_download_is_unpacked_checked_and_kept(no_files, monkeypatch, small_msd, capsys):
@@ -105,6 +105,36 @@ def test_a_download_is_unpacked_checked_and_kept(no_files, monkeypatch, small_ms
     assert X.shape == dataset.shape
     assert dataset.find().read_bytes() == content
     assert "100 %" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "outcome"), [("SC", -1.0), ("CT", 200.0), ("MSD", 1066.0)])
+def test_values_beyond_their_range_are_refused_where_there_is_no_checksum(name, outcome):
+    dataset = replace(DATASETS[name], shape=(3, 2))
+    (_, high), (_, last) = dataset.ranges
+    X, y = np.zeros((3, 2)), np.full(3, last)
+    dataset.check(X, y)
+    with pytest.raises(ValueError, match=f"{dataset.target} from .*{outcome:g}"):
+        dataset.check(X, np.array([outcome, last, last]))
+    if np.isfinite(high):
+        with pytest.raises(ValueError, match="features from 0 to"):
+            dataset.check(np.array([[0.0, high + 1.0]] * 3), y)
+
+
+def test_a_bad_file_leaves_out_its_own_data_set_alone(no_files, small_msd):
+    content, dataset = small_msd
+    folder = datasets.cache_folder()
+    folder.mkdir(parents=True)
+    (folder / dataset.file).write_bytes(content)
+    (folder / "CASP.csv").write_text("RMSD,F1\n1,2\n")
+    choices = {"protein": DATASETS["protein"], "MSD": dataset}
+    usable, missing = datasets.available(list(choices), datasets=choices)
+    assert usable == ["MSD"]
+    assert "not the original file" in missing["protein"]
+
+
+def test_addresses_have_words_joined_by_a_plus():
+    assert DATASETS["airfoil"].address.endswith("/291/airfoil+self+noise.zip")
+    assert DATASETS["CT"].address.endswith("/206/relative+location+of+ct+slices+on+axial+axis.zip")
 
 
 def unreachable(*_, **__):
@@ -133,13 +163,15 @@ def test_a_download_of_another_file_is_refused(no_files, monkeypatch, small_msd)
     assert dataset.find() is None
 
 
-def test_splits():
-    train, test = DATASETS["yacht"].split(308, run=0)
-    assert len(test) == 62
-    assert sorted([*train, *test]) == list(range(308))
-    again, _ = DATASETS["yacht"].split(308, run=0)
-    other, _ = DATASETS["yacht"].split(308, run=1)
-    np.testing.assert_array_equal(train, again)
-    assert not np.array_equal(train, other)
+@pytest.mark.parametrize(("n_rows", "run"), [(308, 0), (768, 1), (1599, 42), (45730, 99)])
+def test_splits_are_those_of_the_paper(n_rows, run):
+    frame = pd.DataFrame({"row": np.arange(n_rows)})
+    sample = frame.sample(frac=0.8, random_state=run)
+    train, test = DATASETS["yacht"].split(n_rows, run)
+    np.testing.assert_array_equal(train, sample.row)
+    np.testing.assert_array_equal(test, frame.drop(sample.index).row)
+
+
+def test_a_split_that_comes_with_the_data():
     train, test = DATASETS["MSD"].split(515345, run=3)
     assert (len(train), test[0], len(test)) == (463715, 463715, 51630)

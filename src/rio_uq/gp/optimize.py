@@ -21,11 +21,6 @@ LINE_SEARCH_FAILED = 2
 LEAST_CURVATURE = 0.3
 """Directions along which an objective is curved less, or upwards, are taken for ones of this curvature."""
 
-MEMORY, LONG_MEMORY = 10, 30
-"""Steps that L-BFGS-B learns the curvature from: of a few hyperparameters, and of hundreds of coordinates of inducing
-points, which take more."""
-
-
 @dataclass(frozen=True)
 class Optimum:
     """Where the optimiser stopped.
@@ -64,8 +59,6 @@ class Search:
         Relative gain below which the search has converged.
     rng : numpy.random.Generator
         For searches that draw batches.
-    memory : int
-        Steps that L-BFGS-B learns the curvature from.
     label : str
         Of the progress bar.
     verbose : bool
@@ -78,7 +71,6 @@ class Search:
     max_iter: int
     tolerance: float
     rng: np.random.Generator
-    memory: int = MEMORY
     label: str = "fitting"
     verbose: bool = False
     curvature: Array | None = None
@@ -102,7 +94,6 @@ def maximize_with_prior(
     options: dict[str, Any] = {
         "max_iter": search.max_iter,
         "tolerance": search.tolerance,
-        "memory": search.memory,
         "label": search.label,
         "verbose": search.verbose,
         "deadline": search.deadline,
@@ -137,7 +128,6 @@ def maximize(
     *,
     max_iter: int,
     tolerance: float,
-    memory: int = MEMORY,
     label: str = "fitting",
     verbose: bool = False,
     deadline: Deadline = NEVER,
@@ -188,7 +178,7 @@ def maximize(
 
     def run(x: Array) -> OptimizeResult:
         left = max(1, max_iter - n_iter)
-        options = {"maxiter": left, "maxfun": 10 * left + 20, "ftol": tolerance, "gtol": 1e-5, "maxcor": memory}
+        options = {"maxiter": left, "maxfun": 10 * left + 20, "ftol": tolerance, "gtol": 1e-5}
         return minimize(
             descend, x, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration, options=options
         )

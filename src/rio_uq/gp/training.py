@@ -24,7 +24,7 @@ from rio_uq.gp.inference.contract import Inference, Objective
 from rio_uq.gp.inference.exact import EXPLORING_ROWS, ExactObjective
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
-from rio_uq.gp.optimize import LONG_MEMORY, MEMORY, Optimum, Search
+from rio_uq.gp.optimize import Optimum, Search
 from rio_uq.gp.posterior import Posterior
 from rio_uq.gp.priors import Prior
 from rio_uq.gp.settings import Settings
@@ -282,9 +282,8 @@ class _Trainer:
         some_of: Observations | None = None,
     ) -> Optimum:
         """From x on, with the curvature there: that which is known, or by the exact GP of ``some_of`` the rows."""
-        memory = LONG_MEMORY if self.settings.optimize_inducing else MEMORY
         curvature, deadline = self.curvature, self.settings.deadline
         if curvature is None and some_of is not None and len(some_of) > FEW_ROWS and not deadline.has_passed:
             curvature = curvature_of_few(self.kernel, some_of, x, self.bounds, self.prior)
-        search = Search(max_iter, tolerance, self.rng, memory, label, self.settings.verbose, curvature, deadline)
+        search = Search(max_iter, tolerance, self.rng, label, self.settings.verbose, curvature, deadline)
         return objective.maximize(x, self.bounds, self.prior, search)

@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from experiments import __main__ as command_line
-from experiments.measures import measured, store_of
-from experiments.methods import TABLES, applies
+from experiments.measures import capped_nlpd, measured, store_of
+from experiments.methods import TABLES, applies, base_model_of
 from experiments.tables import OURS, PAPER, PAPER_TABLES, paper_table
 from lab import runs
 from lab.datasets import DATASETS
@@ -39,6 +40,26 @@ def test_an_answer_is_measured(method, rows):
         assert row.rmse < metrics.rmse(rows.y_test, rows.pred_test)
         assert row.nlpd == metrics.nlpd(rows.y_test, answer.mean, answer.std)
         assert 0.0 <= row.coverage_68 <= row.coverage_90 <= row.coverage_95 <= 1.0
+
+
+def test_the_papers_nlpd_has_a_largest_value_for_each_row():
+    y, normal = np.zeros(2), stats.norm(np.array([0.0, 30.0]), 1.0)
+    densities = np.array([normal.pdf(y)[0], 2.2e-16])
+    assert capped_nlpd(y, normal) == pytest.approx(-np.log(densities).mean(), rel=1e-3)
+    near = stats.norm(np.full(2, 0.1), 1.0)
+    assert capped_nlpd(y, near) == metrics.nlpd(y, near)
+
+
+def test_our_methods_are_measured_by_the_distribution_that_a_user_gets(rows):
+    answer = TABLES["ours"]["ours"](rows, 0)
+    row = measured("ours", "toy", 0, "ours", rows, answer)
+    assert row.nlpd == metrics.nlpd(rows.y_test, answer.distribution)
+    assert row.nlpd != metrics.nlpd(rows.y_test, answer.mean, answer.std)
+
+
+def test_the_network_of_one_table_has_fewer_layers():
+    tables = [(table, dataset) for table in ("default", "ard") for dataset in DATASETS]
+    assert [pair for pair in tables if base_model_of(*pair, "RIO") == "two-layer network"] == [("ard", "MSD")]
 
 
 def test_tables_have_the_papers_methods():
