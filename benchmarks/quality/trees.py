@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from benchmarks.quality.answers import LEVELS, QUANTILES, Answer, quantiles_of_intervals, variance_factor
 from benchmarks.quality.protocol import Method, Run
-from lab.splits import held_out_rows
+from lab.splits import HELD_OUT_SHARE, held_out_rows
 
 N_TREES = 300
 MOST_STAGES = 2000
@@ -147,15 +147,17 @@ def quantile_forest(run: Run) -> Answer:
     return Answer(mean, time.perf_counter() - began, quantiles=quantiles)
 
 
-def conformal_quantiles(run: Run) -> Answer:
+def conformal_quantiles(run: Run, fewest: int = 0) -> Answer:
     """MAPIE's conformalised quantile regression on gradient boosting; the median is its prediction.
 
-    One booster for each quantile, fitted without 20 % of the rows; each pair is then conformalised on those.
+    One booster for each quantile, fitted without 20 % of the rows, or without so many at least; each pair is then
+    conformalised on those.
     """
     from mapie.regression import ConformalizedQuantileRegressor
 
     began = time.perf_counter()
-    held = run.held_out()
+    n = len(run.y_train)
+    held = held_out_rows(n, run.number, max(HELD_OUT_SHARE, fewest / n))
     boosters = {
         quantile: GradientBoostingRegressor(loss="quantile", alpha=quantile, random_state=run.number).fit(
             run.X_train[~held], run.y_train[~held]
