@@ -30,7 +30,7 @@ METHODS: dict[str, Method] = {
     GP: plain_gp,
     "deep ensemble": deep_ensemble,
     "NGBoost": trees.ngboost_refitted,
-    "CatBoost": trees.catboost_uncertainty(scaled=False),
+    "CatBoost": trees.catboost_refitted,
     "quantile forest": trees.quantile_forest,
     "CQR": lambda split: trees.conformal_quantiles(split, fewest=FEWEST_CALIBRATION_ROWS),
     **{model: alone(model) for model in RIO.values()},
@@ -80,8 +80,8 @@ DESCRIPTION = {
         "of rounds (2,000 at most, stopped after 50 without improvement), then all rows are fitted with that number"
     ),
     "CatBoost": (
-        "CatBoost with the loss RMSEWithUncertainty and its other defaults: 1,000 rounds at most, stopped after 50 "
-        "without improvement on 20 % of the rows"
+        "CatBoost with the loss RMSEWithUncertainty and its other defaults; 20 % of the rows choose the number of "
+        "rounds (1,000 at most, stopped after 50 without improvement), then all rows are fitted with that number"
     ),
     "quantile forest": "300 trees, otherwise the defaults of quantile-forest; no density, hence no NLPD",
     "CQR": (

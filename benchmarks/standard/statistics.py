@@ -55,7 +55,8 @@ def beaten(frames: dict[str, pd.DataFrame]) -> set[tuple[str, str]]:
         best = whole.mean().idxmin()
         for method in frame.columns.drop(best):
             cells.append((name, str(method)))
-            p_values.append(p_value(frame[method], frame[best]))
+            is_larger = (frame[method] - frame[best]).mean() > 0.0
+            p_values.append(p_value(frame[method], frame[best]) if is_larger else 1.0)
     adjusted = holm(np.array(p_values))
     return {cell for cell, p in zip(cells, adjusted, strict=True) if p < SIGNIFICANCE}
 

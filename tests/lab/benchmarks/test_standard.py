@@ -179,6 +179,11 @@ class TestStatistics:
             PUBLISHED: Duel(2, 0, 2, 0),
         }
 
+    def test_a_smaller_mean_over_fewer_splits_is_not_worse(self, rng):
+        rows = made_up(rng, names=("NGBoost", "GP"))
+        frames = by_split(rows[(rows["method"] != "NGBoost") | (rows["run"] > 1)], "rmse")
+        assert beaten(frames) == set()
+
     def test_only_splits_that_both_have_are_compared(self, rng):
         rows = made_up(rng)
         rows.loc[(rows["method"] == "GP") & (rows["run"] == 0), "rmse"] = -100.0
