@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,12 +20,18 @@ from lab.markdown import bold, markdown_table, write_tables
 from lab.significance import SIGNIFICANCE, holm
 
 TITLE = "# The field's own tables\n\n"
+PUBLISHED_TABLES = Path(__file__).parent / "published.csv"
 LEVELS = ("68", "90", "95")
 
 LEGEND = f"""Mean ± standard error over splits, as those papers give it. Bold is the best mean of methods that have all
 splits; † is worse than it by a paired t-test over splits with the variance of Nadeau and Bengio (2003), since their
 training rows overlap, at {SIGNIFICANCE:.0%} after Holm's correction for all cells of the table. A number in brackets is
 that of splits, where some are missing.
+"""
+
+
+PUBLISHED = """Mean ± standard deviation over splits. Those of deep ensembles are from Lakshminarayanan et al. (2017), those
+of NGBoost from Duan et al. (2020), as later papers quote them.
 """
 
 
@@ -129,6 +137,23 @@ def model_table(rows: pd.DataFrame) -> str:
     return markdown_table(["data set", *(f"{rio} / {other}" for rio, other in pairs)], lines)
 
 
+def published_table(rows: pd.DataFrame) -> str:
+    """Means ± standard deviations over splits here, and as papers have them, of methods that were run anew."""
+    published = pd.read_csv(PUBLISHED_TABLES).set_index(["dataset", "method"])
+    methods = published.index.unique("method")
+    frames = {measure: by_split(rows, measure) for measure in ("rmse", "nlpd")}
+    lines = []
+    for name in STANDARD:
+        cells = []
+        for method, (measure, of_measure) in product(methods, frames.items()):
+            values = of_measure[name][method].dropna() if method in of_measure.get(name, ()) else pd.Series(dtype=float)
+            here = f"{values.mean():.2f} ± {values.std(ddof=1):.2f}" if len(values) > 1 else ""
+            cells += [here, published.loc[(name, method), measure]]
+        lines.append([name, *cells])
+    pairs = [f"{method}, {MEASURES[measure]}" for method, measure in product(methods, frames)]
+    return markdown_table(["data set", *(cell for pair in pairs for cell in (pair, "theirs"))], lines)
+
+
 def methods_table(rows: pd.DataFrame) -> str:
     present = set(rows["method"])
     return markdown_table(["method", ""], [[name, text] for name, text in DESCRIPTION.items() if name in present])
@@ -147,6 +172,7 @@ def page(rows: pd.DataFrame) -> str:
     if set(RIO) & set(rows["method"]):
         text = "RMSE over that of the model below, and over that of the plain GP. ‡ is better, † worse, by the test.\n"
         parts += ["## What RIO adds to the model, and the model to the GP\n", text, model_table(rows)]
+    parts += ["## Peers here and in their papers\n", PUBLISHED, published_table(rows)]
     for table, title in (
         ("gap", "Gaps: the middle third of a feature left out"),
         ("tails", "Tails: its ends left out"),

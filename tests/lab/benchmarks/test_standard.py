@@ -11,7 +11,7 @@ from benchmarks.standard import methods
 from benchmarks.standard.beyond import dataset_table, section, shared_rows, summary_table
 from benchmarks.standard.methods import COLUMNS, DESCRIPTION, METHODS, PACKAGES, PUBLISHED, RIO, applies
 from benchmarks.standard.models import MODELS, alone, plain_gp, rio_on
-from benchmarks.standard.page import mean_and_error, means_table, page, target_table
+from benchmarks.standard.page import mean_and_error, means_table, page, published_table, target_table
 from benchmarks.standard.run import SEEN, UNSEEN, add_published, missing_tasks, rounded, store_of, work
 from benchmarks.standard.splits import Split, left_out_rows, numbers_of, split_of
 from benchmarks.standard.statistics import Duel, beaten, best_datasets, by_split, duels
@@ -233,8 +233,13 @@ class TestPage:
         titles = [line for line in text.splitlines() if line.startswith("## ")]
         assert titles[:3] == ["## RMSE", "## NLPD", "## Targets"]
         assert "## ET+RIO beside each of the others" in titles
-        assert len(titles) == 12
+        assert len(titles) == 13
         assert re.search(r"\| yacht \| 0\.7[67]\d‡ \| 0\.71\d‡ \|  \|  \|  \|  \|", text)
+
+    def test_papers_stand_beside_what_was_run(self, rng):
+        line = published_table(made_up(rng)).splitlines()[-1]
+        cells = ["", "1.58 ± 0.48", "", "1.18 ± 0.21", "1.20 ± 0.00", "0.50 ± 0.20", "-0.80 ± 0.00", "0.20 ± 0.26"]
+        assert line == f"| yacht | {' | '.join(cells)} |"
 
     def test_peers_alone_make_a_page(self, rng):
         text = page(made_up(rng, names=("NGBoost", PUBLISHED)))
