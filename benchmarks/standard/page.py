@@ -30,8 +30,8 @@ that of splits, where some are missing.
 """
 
 
-PUBLISHED = """Mean ± standard deviation over splits. Those of deep ensembles are from Lakshminarayanan et al. (2017), those
-of NGBoost from Duan et al. (2020), as later papers quote them.
+PUBLISHED = """Mean ± standard deviation over splits. Those of deep ensembles are from Lakshminarayanan et al. (2017),
+those of NGBoost from Duan et al. (2020), as later papers quote them.
 """
 
 

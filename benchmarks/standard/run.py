@@ -99,14 +99,19 @@ def add_published(datasets: list[str], n_runs: int, path: Path) -> None:
             )
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_choices(parser: argparse.ArgumentParser, datasets: list[str], methods: list[str]) -> None:
+    """Options for data sets, methods and tables, with these defaults and all tables."""
     for option, choices, default in (
-        ("datasets", list(STANDARD), SEEN),
-        ("methods", list(METHODS), list(METHODS)),
+        ("datasets", list(STANDARD), datasets),
+        ("methods", list(METHODS), methods),
         ("tables", list(TABLES), list(TABLES)),
     ):
         text = f"names with commas, among {', '.join(choices)} (default: {', '.join(default)})"
         parser.add_argument(f"--{option}", type=names_among(choices), default=default, help=text)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add_choices(parser, SEEN, list(METHODS))
     parser.add_argument(
         "--runs", type=at_least_one, default=20, help="splits of a set in a table at most (default: %(default)s)"
     )

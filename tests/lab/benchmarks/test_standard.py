@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks import command
 from benchmarks.quality.answers import Answer
 from benchmarks.standard import methods
 from benchmarks.standard.beyond import dataset_table, section, shared_rows, summary_table
@@ -105,6 +106,16 @@ class TestRuns:
         assert rows[KEY].to_numpy().tolist() == [["standard", toy, run, PUBLISHED] for run in (0, 1)]
         assert rows["nlpd"].tolist() == [1.5, -2.0]
         assert rows["crps"].isna().all()
+
+    def test_rows_of_ours_are_forgotten_packed_ones_too(self, toy, tmp_path, rng):
+        path = tmp_path / "rows.csv"
+        store, rows = store_of(path), made_up(rng, runs=2, datasets=["yacht"])
+        rows.reindex(columns=store.columns).iloc[:4].to_csv(path, index=False)
+        store.pack()
+        rows.reindex(columns=store.columns).iloc[4:].to_csv(path, index=False)
+        command.main("standard", ["forget", "--results", str(path)])
+        assert set(store.read()["method"]) == {"NGBoost", PUBLISHED}
+        assert len(store.read()) == len(store.keys()) == 4
 
     def test_what_nobody_has_looked_at_is_left_out(self):
         assert set(UNSEEN) == {"kin8nm", "naval"}
