@@ -31,7 +31,7 @@ that of splits, where some are missing.
 
 
 PUBLISHED = """Mean ± standard deviation over splits. Those of deep ensembles are from Lakshminarayanan et al. (2017),
-those of NGBoost from Duan et al. (2020), as later papers quote them.
+those of NGBoost from Duan et al. (2020), whose script draws the same splits, as later papers quote them.
 """
 
 

