@@ -76,7 +76,7 @@ DESCRIPTION = {
         "without improvement on 20 % of the rows, other rows for each; the best epoch counts"
     ),
     "NGBoost": (
-        "natural gradient boosting of a Gaussian with its defaults; as in its paper 20 % of the rows choose the number "
+        "natural gradient boosting of a Gaussian with its defaults; as in its paper 20 % of the rows choose, by likelihood, the number "
         "of rounds (2,000 at most, stopped after 50 without improvement), then all rows are fitted with that number"
     ),
     "CatBoost": (
