@@ -76,8 +76,9 @@ DESCRIPTION = {
         "without improvement on 20 % of the rows, other rows for each; the best epoch counts"
     ),
     "NGBoost": (
-        "natural gradient boosting of a Gaussian with its defaults; as in its paper 20 % of the rows choose, by likelihood, the number "
-        "of rounds (2,000 at most, stopped after 50 without improvement), then all rows are fitted with that number"
+        "natural gradient boosting of a Gaussian with its defaults; as in its paper 20 % of the rows choose, by "
+        "likelihood, the number of rounds (2,000 at most, stopped after 50 without improvement), then all rows are "
+        "fitted with that number"
     ),
     "CatBoost": (
         "CatBoost with the loss RMSEWithUncertainty and its other defaults; 20 % of the rows choose the number of "
