@@ -8,6 +8,8 @@
 #             RIO_UQ_DATA names the folder of the data); resumable
 # make bench-worlds  simulated worlds whose truth is known: predictions and error bars of RIO, MAPIE and a plain GP (JOBS=2)
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
+# make bench-standard  the nine UCI sets with the splits that papers on uncertainty share, in the form of their tables (SPLITS=20
+#             JOBS=2; RIO_UQ_DATA names the folder of the data); resumable
 # make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
 # make bench-shift  error bars of shifted rows and attacked inputs (RIO_UQ_DATA names the folder of the data)
 # make bench-levers  where a fit spends its time, and what other ways would cost (RIO_UQ_DATA names the folder of the data)
@@ -32,7 +34,7 @@ EXTRAS_scale := demo,parquet,dask
 
 export DATA TARGET
 
-.PHONY: demo docs paper test test-lab test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-scale bench-shift bench-levers bench-defaults bench-worlds bench-large bench-exact clean
+.PHONY: demo docs paper test test-lab test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-standard bench-scale bench-shift bench-levers bench-defaults bench-worlds bench-large bench-exact clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -124,6 +126,12 @@ DEFAULTS := .venv-defaults
 bench-quality: $(QUALITY)/installed
 	$(QUALITY)/bin/python -m benchmarks.quality run --runs $(RUNS) --jobs $(JOBS)
 	$(QUALITY)/bin/python -m benchmarks.quality page
+
+SPLITS ?= 20
+bench-standard: export OMP_NUM_THREADS = 1
+bench-standard: $(QUALITY)/installed
+	$(QUALITY)/bin/python -m benchmarks.standard run --runs $(SPLITS) --jobs $(JOBS)
+	$(QUALITY)/bin/python -m benchmarks.standard page
 
 bench-defaults: export OMP_NUM_THREADS = 1
 bench-defaults: $(DEFAULTS)/installed

@@ -15,8 +15,9 @@ from benchmarks.defaults.models import ALL
 from benchmarks.defaults.run import applies, has_run, store_of
 from benchmarks.defaults.statistics import FIT, deviations, duels, harmed, of_rio, since, with_ratio
 from benchmarks.defaults.tables import TABLES
-from benchmarks.defaults.targets import MATTERS, SIGNIFICANCE, decisions, targets
+from benchmarks.defaults.targets import MATTERS, decisions, targets
 from lab.markdown import bold, markdown_table, write_tables
+from lab.significance import SIGNIFICANCE
 
 TITLE = "# Error bars of whoever just follows the README\n\n"
 BEFORE = Path(__file__).parent / "before.csv.gz"

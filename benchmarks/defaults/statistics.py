@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from benchmarks.defaults.measures import CASES, COVERAGES, LEVELS
+from lab.significance import corrected_p_value, holm
 
 PAIR = ["dataset", "method"]
 FIT = ["table", *PAIR]
@@ -32,29 +32,6 @@ def deviations(rows: pd.DataFrame) -> pd.DataFrame:
     """Coverage less its level, in points, a column for each level: the mean over runs of each pair in each case."""
     means = rows.groupby(FIT, sort=False)[COVERAGES].mean()
     return 100.0 * (means - list(LEVELS))
-
-
-def corrected_p_value(differences: np.ndarray, test_share: float) -> float:
-    """One-sided p-value of a mean above 0 over random splits that overlap (Nadeau and Bengio 2003).
-
-    Their factor 1/J + n₂/n₁ for n₁ training and n₂ test rows takes the correlation of two splits to be the share of
-    rows that are test rows, n₂/(n₁ + n₂); here it is that share ρ of all rows of the data set, and the factor
-    1/J + ρ/(1 − ρ).
-    """
-    n_runs, mean, std = len(differences), differences.mean(), differences.std(ddof=1)
-    if std == 0.0:
-        return float(mean <= 0.0)
-    factor = 1.0 / n_runs + test_share / (1.0 - test_share)
-    return float(stats.t.sf(mean / (std * np.sqrt(factor)), n_runs - 1))
-
-
-def holm(p_values: np.ndarray) -> np.ndarray:
-    """P-values of many tests, adjusted so that one false alarm among them is as rare as in a single test."""
-    order = np.argsort(p_values)
-    weighted = p_values[order] * np.arange(len(p_values), 0, -1)
-    adjusted = np.empty(len(p_values))
-    adjusted[order] = np.minimum(np.maximum.accumulate(weighted), 1.0)
-    return adjusted
 
 
 def harmed(rows: pd.DataFrame) -> pd.DataFrame:

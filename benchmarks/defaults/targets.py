@@ -20,6 +20,7 @@ from benchmarks.defaults.statistics import (
     since,
     with_ratio,
 )
+from lab.significance import SIGNIFICANCE
 
 MATTERS = 1.1
 """A model memorises if residuals of unseen rows are this much larger than those of rows that it has seen."""
@@ -32,7 +33,6 @@ FEW_COPIES = 0.01
 """Share of new rows that may be copies of training rows, and all of them count as new."""
 
 MANY_TEST_ROWS = 1000
-SIGNIFICANCE = 0.05
 
 LOST = {"rmse": np.log(1.01), "nlpd": 0.01}
 """Logarithm of a ratio to the version before, and a difference to it, that count as lost."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from benchmarks.defaults import tables
-from lab.datasets import DataNotFoundError
+from lab.datasets.standard import standard_rows
 
 MOST_TEST_ROWS = 5000
 
@@ -28,14 +26,10 @@ class Split(NamedTuple):
 
 def standard(name: str, n_rows: int, run: int) -> Split:
     """A standard split, and so many of its training rows at most."""
-    path = Path(os.environ.get("RIO_UQ_DATA", ".")) / "standard" / f"{name}.npz"
-    if not path.is_file():
-        raise DataNotFoundError(f"{name}: RIO_UQ_DATA has to name a folder with standard/{name}.npz")
-    arrays = np.load(path)
-    X, y, test = arrays["X"], arrays["y"], arrays["test"][run]
-    others = np.setdiff1d(np.arange(len(y)), test)
-    train = np.random.default_rng(run).permutation(others)[:n_rows]
-    return Split(X[train], y[train], X[test], y[test])
+    rows = standard_rows(name)
+    train = np.random.default_rng(run).permutation(rows.train(run))[:n_rows]
+    test = rows.test[run]
+    return Split(rows.X[train], rows.y[train], rows.X[test], rows.y[test])
 
 
 def flights(n_rows: int, run: int) -> Split:

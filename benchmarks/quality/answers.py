@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -31,12 +32,22 @@ class Answer:
         Of a Gaussian predictive distribution.
     quantiles : (n, k) array or None
         At `QUANTILES`, of a method that gives intervals or quantiles and no density.
+    distribution : object or None
+        A predictive distribution that is not normal, of `RIORegressor.predict_dist`, say; it goes before ``std``.
     """
 
     mean: np.ndarray
     seconds: float
     std: np.ndarray | None = None
     quantiles: np.ndarray | None = None
+    distribution: Any = None
+
+    @property
+    def density(self) -> Any:
+        """The predictive distribution, None of a method that has no density."""
+        if self.distribution is None and self.std is not None:
+            return stats.norm(self.mean, self.std)
+        return self.distribution
 
 
 @dataclass(frozen=True)
@@ -63,8 +74,8 @@ def measured(table: str, dataset: str, run: int, method: str, y: np.ndarray, ans
     """The measures of an answer. There is no NLPD without a density: it would be that of a density made up here."""
     nlpd = crps = None
     coverages, widths = [None] * 3, [None] * 3
-    if answer.std is not None:
-        nlpd, crps = (metric(y, answer.mean, answer.std) for metric in (metrics.nlpd, metrics.crps))
+    if answer.density is not None:
+        nlpd, crps = (metric(y, answer.density) for metric in (metrics.nlpd, metrics.crps))
     elif answer.quantiles is not None:
         crps = crps_of_quantiles(y, answer.quantiles)
     if crps is not None:
@@ -79,9 +90,9 @@ def measured(table: str, dataset: str, run: int, method: str, y: np.ndarray, ans
 def _bounds(answer: Answer) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper bounds (n, 3) of the intervals at `SHOWN_LEVELS`."""
     levels = np.array(SHOWN_LEVELS)
-    if answer.std is not None:
-        half = stats.norm.ppf(0.5 + levels / 2) * answer.std[:, None]
-        return answer.mean[:, None] - half, answer.mean[:, None] + half
+    if answer.density is not None:
+        lower, upper = zip(*(answer.density.interval(level) for level in levels), strict=True)
+        return np.column_stack(lower), np.column_stack(upper)
     assert answer.quantiles is not None
     lower, upper = ([QUANTILES.index(round(0.5 + sign * level / 2, 4)) for level in levels] for sign in (-1, 1))
     return answer.quantiles[:, lower], answer.quantiles[:, upper]

@@ -1,7 +1,7 @@
 """Networks with error bars of their own: deep ensembles, Monte Carlo dropout, and Laplace's method on the last layer.
 
-They have the layers of the paper's network. Those trained here see standardised outcomes, as their authors' do, and
-keep the weights of the best epoch.
+They have the hidden layers of the run, which in this benchmark are those of the paper's network. Those trained here see
+standardised outcomes, as their authors' do, and keep the weights of the best epoch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch import nn
 
 from benchmarks.quality.answers import Answer
 from benchmarks.quality.protocol import Run
-from lab.base_models import BATCH_ROWS, MAX_EPOCHS, Network, hidden_layers, relu_layers, train_network
+from lab.base_models import BATCH_ROWS, MAX_EPOCHS, Network, relu_layers, train_network
 from lab.splits import held_out_rows
 from rio_uq import metrics
 from rio_uq.gp.scaling import Scaling
@@ -81,7 +81,7 @@ def last_layer_laplace(run: Run) -> Answer:
     likely.
     """
     began = time.perf_counter()
-    network = train_network(run.X_train, run.y_train, hidden_layers(run.dataset.name), run.number)
+    network = train_network(run.X_train, run.y_train, run.hidden, run.number)
     held = network.validation
     posterior_variance = _laplace(last_features(network, run.X_train[~held]))
     held_features = last_features(network, run.X_train[held])
@@ -111,7 +111,7 @@ def train(
     held = held_out_rows(len(run.y_train), seed)
     x, y = _tensor(inputs.apply(run.X_train)), _tensor(outcome.apply(run.y_train[:, None]))
     train_x, train_y, held_x, held_y = x[~held], y[~held], x[held], y[held]
-    layers = make_layers(x.shape[1], hidden_layers(run.dataset.name))
+    layers = make_layers(x.shape[1], run.hidden)
     optimizer = torch.optim.Adam(layers.parameters(), lr=LEARNING_RATE, fused=True)
     best, best_weights, waited, epoch = np.inf, layers.state_dict(), 0, 0
     while epoch < MAX_EPOCHS and waited < PATIENCE:

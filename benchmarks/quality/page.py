@@ -13,8 +13,9 @@ from benchmarks.quality import diagram
 from benchmarks.quality.description import DESCRIPTION, INTRODUCTION, NOTES
 from benchmarks.quality.promises import ABLATION, base_section, coverage_section, measured_datasets, noise_section
 from benchmarks.quality.protocol import DATASETS, store_of
-from benchmarks.quality.ranks import SIGNIFICANCE, Ranking, complete, distinct, duel, p_value, ranking
+from benchmarks.quality.ranks import Ranking, complete, distinct, duel, p_value, ranking
 from lab.markdown import bold, markdown_table
+from lab.significance import SIGNIFICANCE
 
 MEASURES = {"rmse": "RMSE", "nlpd": "NLPD", "crps": "CRPS"}
 LEVELS = ("68", "90", "95")

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.quality.protocol import DATASETS
-from benchmarks.quality.ranks import SIGNIFICANCE, p_value
+from benchmarks.quality.ranks import p_value
 from lab.markdown import markdown_table
+from lab.significance import SIGNIFICANCE
 
 PLAIN_GP = "GP"
 CROSS_FIT = "NN+RIO cross-fit"

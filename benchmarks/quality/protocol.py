@@ -67,6 +67,13 @@ class Run:
         train, test = dataset.split(len(y), number)
         return cls(dataset, number, X[train], y[train], X[test], y[test], cache)
 
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """Widths of the hidden layers of networks."""
+        from lab.base_models import hidden_layers
+
+        return hidden_layers(self.dataset.name)
+
     def with_network(self, kind: str) -> Rows:
         """The same rows with predictions of the paper's network, trained once; see `lab.runs.rows_of`."""
         return rows_of(self.dataset, self.number, kind, self.cache)

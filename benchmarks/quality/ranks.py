@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-SIGNIFICANCE = 0.05
-TEST_PER_TRAIN = 0.2 / 0.8
+from lab.significance import SIGNIFICANCE, corrected_p_value
+
+TEST_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -78,19 +79,8 @@ def distinct(means: pd.DataFrame) -> pd.DataFrame:
 
 
 def p_value(one: pd.Series, other: pd.Series) -> float:
-    """Of the paired t-test over runs, corrected for their overlap; 1 for fewer than two runs that both have.
-
-    The training rows of random splits overlap, so differences are not independent: their variance counts 1/n + n_test /
-    n_train times, instead of 1/n times.
-    """
-    difference = (one - other).dropna().to_numpy()
-    n = len(difference)
-    if n < 2 or not difference.any():
-        return 1.0
-    variance = difference.var(ddof=1) * (1.0 / n + TEST_PER_TRAIN)
-    if variance == 0.0:
-        return 0.0
-    return float(2.0 * stats.t.sf(abs(difference.mean()) / np.sqrt(variance), n - 1))
+    """Of the paired t-test over runs, corrected for their overlap; 1 for fewer than two runs that both have."""
+    return corrected_p_value((one - other).dropna().to_numpy(), TEST_SHARE, two_sided=True)
 
 
 @dataclass(frozen=True)

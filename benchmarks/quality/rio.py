@@ -47,11 +47,11 @@ def calibrated_on_network(calibration: str) -> Method:
     """
 
     def method(run: Run) -> Answer:
-        from lab.base_models import PaperNetwork, hidden_layers
+        from lab.base_models import PaperNetwork
 
         began = time.perf_counter()
         held = run.held_out()
-        network = PaperNetwork(hidden_layers(run.dataset.name), run.number)
+        network = PaperNetwork(run.hidden, run.number)
         rio = regressor(network, residuals="cross-fit", combine="average", random_state=run.number, n_jobs=1)
         fit(rio, run.X_train[~held], run.y_train[~held])
         rio.calibrate(run.X_train[held], run.y_train[held], method=calibration)  # type: ignore[attr-defined]

@@ -21,6 +21,7 @@ def test_every_benchmark_is_there():
         "scale",
         "shift",
         "speed",
+        "standard",
         "worlds",
     ]
     for name in NAMES:

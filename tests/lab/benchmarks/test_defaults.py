@@ -12,7 +12,7 @@ from benchmarks.defaults import beside, decided, decisions, page, peers, run
 from benchmarks.defaults.measures import CASES, LEVELS, QUANTILES, of_quantiles, row
 from benchmarks.defaults.models import FUNCTION, MODELS, PACKAGES, quantile_model
 from benchmarks.defaults.run import missing_tasks, rows_of, store_of
-from benchmarks.defaults.statistics import corrected_p_value, duels, harmed, holm, memorised, of_rio, since
+from benchmarks.defaults.statistics import duels, harmed, memorised, of_rio, since
 from benchmarks.defaults.tables import TABLES
 from benchmarks.defaults.targets import lost_datasets, targets
 from lab.tasks import Task
@@ -224,27 +224,6 @@ def test_peers(peer, model):
     assert 0.1 < measured["score"] < 0.5
     if peer == "CV+":
         assert 0.3 < measured["training_rmse"] < 0.6
-
-
-class TestStatistics:
-    def test_one_run_in_all_rows_is_the_test_of_nadeau_and_bengio(self):
-        differences = np.array([0.1, 0.3, 0.2, 0.4, 0.1])
-        n_train, n_test = 80, 20
-        variance = differences.var(ddof=1) * (1 / 5 + n_test / n_train)
-        expected = stats.t.sf(differences.mean() / np.sqrt(variance), 4)
-        assert corrected_p_value(differences, n_test / (n_train + n_test)) == pytest.approx(expected)
-
-    def test_without_overlap_it_is_the_t_test(self):
-        differences = np.array([0.1, 0.3, -0.2, 0.4, 0.1])
-        expected = stats.ttest_1samp(differences, 0.0, alternative="greater").pvalue
-        assert corrected_p_value(differences, 0.0) == pytest.approx(expected)
-
-    def test_equal_differences(self):
-        assert corrected_p_value(np.zeros(3), 0.3) == 1.0
-        assert corrected_p_value(np.full(3, 0.5), 0.3) == 0.0
-
-    def test_holm(self):
-        assert holm(np.array([0.04, 0.01, 0.03, 0.5])) == pytest.approx([0.09, 0.04, 0.09, 0.5])
 
 
 def made_up(table, dataset, run, method, **values):

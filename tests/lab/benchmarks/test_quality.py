@@ -44,6 +44,13 @@ class TestMeasures:
         assert [row.coverage_68, row.coverage_90, row.coverage_95] == expected.tolist()
         assert row.width_90 == pytest.approx(metrics.interval_width(y, mean, std, confidence_level=0.9))
 
+    def test_a_distribution_goes_before_the_std(self, rng):
+        y = rng.normal(size=50)
+        heavy = stats.norm(np.zeros(50), 2.0)
+        row = measured("g", "d", 0, "m", y, Answer(np.zeros(50), 1.0, np.ones(50), distribution=heavy))
+        other = measured("g", "d", 0, "m", y, Answer(np.zeros(50), 1.0, np.full(50, 2.0)))
+        assert row == other
+
     def test_a_method_without_error_bars_has_an_rmse_only(self):
         row = measured("g", "d", 0, "m", np.array([1.0, 2.0]), Answer(np.array([1.0, 4.0]), 3.0))
         assert row.rmse == pytest.approx(np.sqrt(2.0))
