@@ -10,10 +10,11 @@ from experiments.measures import store_of
 from experiments.runner import FIGURES, FOLDER, PREDICTIONS, RESULTS, work
 from lab.datasets import DATASETS, DataNotFoundError, available
 from lab.options import at_least_one, at_least_two, names_among, usable_datasets
+from lab.peers.process import add_peers_python, check_peers_python
 from lab.tasks import open_tasks, run_tasks
 
 TABLE_NAMES = ("default", "ard", "iterations", "random-forest", "ours")
-SECTIONS = ("age", "theory", "fit-times")
+SECTIONS = ("parameters", "age", "theory", "fit-times")
 """Sections of the page of results that commands write for themselves, each into a file beside the rows."""
 
 SMALL = ("yacht", "ENB/h", "ENB/c", "airfoil", "CCS", "wine/r")
@@ -68,6 +69,11 @@ def _parser() -> argparse.ArgumentParser:
     age.add_argument("--runs", type=at_least_one, default=5, help="number of random splits (default: %(default)s)")
     theory = add("theory", run_theory, "The three theorems as numerical experiments.", results)
     theory.add_argument("--repeats", type=at_least_two, default=None, help="draws of each experiment (default: enough)")
+    parameters = add("parameters", run_parameters, "Why SVGP does better here, beside GPflow's.", results)
+    parameters.add_argument(
+        "--runs", type=at_least_one, default=5, help="number of random splits (default: %(default)s)"
+    )
+    add_peers_python(parameters)
     add("report", write_report, "The page of results, experiments/RESULTS.md, from the rows that are there.", results)
     add("paper", run_paper, "A version of everything that ends within an hour on two processors.", results, jobs)
     return parser
@@ -141,6 +147,13 @@ def run_theory(options: argparse.Namespace) -> None:
 
     repeats = {} if options.repeats is None else {"repeats": options.repeats}
     keep_section("theory", theory.run(FIGURES, **repeats), options.results)
+
+
+def run_parameters(options: argparse.Namespace) -> None:
+    from experiments import parameters
+
+    check_peers_python(options.peers_python)
+    keep_section("parameters", parameters.section(options.runs, options.peers_python), options.results)
 
 
 def keep_section(name: str, text: str, results: Path) -> None:
