@@ -14,8 +14,7 @@ sample, so that the verdict "new" counts for nothing there.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,21 +26,16 @@ from rio_uq._base.array import Array
 from rio_uq._base.warnings import SeenRowsWarning
 from rio_uq.gp.groups import group_folds
 from rio_uq.models.base import check_fit_params_used, check_predictions, fitted, needs_fit
+from rio_uq.models.clones import Clones
 from rio_uq.models.cross_fitting import (
     FEWEST_ROWS,
-    Fold,
     FoldAverage,
-    OutOfFold,
     are_the_same,
     can_be_refitted,
     check_can_be_refitted,
-    clone_fitted_to,
     has_frozen_parts,
-    make_folds,
-    out_of_fold,
 )
 from rio_uq.models.fit_rows import FitRows
-from rio_uq.models.many_coefficients import enough_folds
 from rio_uq.models.residual_choice import ResidualChoice, said, verdict_of
 from rio_uq.models.seen_or_new import CLONES_WORSE, MATTERS, is_same_model, is_small, judge_outputs, times
 from rio_uq.models.seen_warnings import (
@@ -155,7 +149,7 @@ class _Chooser:
         self, model: Any, rows: FitRows, cv: Any, combine: str, rng: np.random.Generator, verbose: bool
     ) -> None:
         self.model, self.rows, self.cv, self.combine = model, rows, cv, combine
-        self.rng, self.verbose = rng, verbose
+        self.clones = Clones(model, rows, rng, verbose=verbose, has_own_folds=self._has_own_folds)
 
     @property
     def _has_own_folds(self) -> bool:
@@ -216,7 +210,9 @@ class _Chooser:
         if not can_be_refitted(self.model):
             return self.unknown(f"{name_of(self.model)} cannot be cloned and fitted to folds to find out")
         if self._has_own_folds:
-            self._folds(self.cv, *indexable(self.rows.X))  # what is wrong with them is the user's, and no open question
+            self.clones.folds(
+                self.cv, *indexable(self.rows.X)
+            )  # what is wrong with them is the user's, and no open question
         evidence = training_evidence(self.model, self.rows.X, self.rows.y)
         if evidence.verdict == "new":
             own = self.rows.predicted_by(self.model)
@@ -247,10 +243,10 @@ class _Chooser:
         """Predictions of clones, each for the rows that it was not fitted to."""
         rows = self.rows
         (X,) = indexable(rows.X)
-        cv = self.cv if needs_fit(self.model) else self._enough_folds(self.model, self.cv)
-        folds, out = self._clones_of_folds(cv, X)
-        if (more := self._enough_folds(out.models[0], cv)) is not cv:
-            folds, out = self._clones_of_folds(more, X)
+        cv = self.cv if needs_fit(self.model) else self.clones.enough_folds(self.model, self.cv)
+        folds, out = self.clones.of_folds(cv, X)
+        if (more := self.clones.enough_folds(out.models[0], cv)) is not cv:
+            folds, out = self.clones.of_folds(more, X)
         if are_the_same([rows.predicted_by(clone) for clone in out.models[:2]]):
             return self.unknown(self._not_fitted)
         size = None if needs_fit(self.model) else relative_size(self.model, out.models[0])
@@ -293,17 +289,17 @@ class _Chooser:
         rows = self.rows
         (X,) = indexable(rows.X)
         n_folds = max(int(self.cv), FEWEST_FOLDS) if isinstance(self.cv, int | np.integer) else 5
-        n_folds = self._enough_folds(self.model, n_folds)
+        n_folds = self.clones.enough_folds(self.model, n_folds)
         # The training rows of a model are others than a sample of them, whatever the rows given are.
         evidence = replace(evidence, is_other=evidence.is_other and not in_parts)
         own, everything = rows.predicted_by(self.model), np.arange(len(rows.y))
-        (clone,), (full,) = self._predictions_of_clones([(everything, everything)], X)
+        (clone,), (full,) = self.clones.predictions([(everything, everything)], X)
         is_same = is_same_model(rows.y, own, full)
         size = None if in_parts else relative_size(self.model, clone)
-        folds = self._folds(n_folds, X, groups=None)
-        halves = [] if is_same else [half for _ in range(N_HALVINGS) for half in self._folds(2, X, groups=None)]
+        folds = self.clones.folds(n_folds, X, groups=None)
+        halves = [] if is_same else [half for _ in range(N_HALVINGS) for half in self.clones.folds(2, X, groups=None)]
         n_fits = len(folds) + len(halves) + 1
-        clones, predictions = self._predictions_of_clones(folds + halves, X)
+        clones, predictions = self.clones.predictions(folds + halves, X)
         if are_the_same(predictions[: len(folds)]):
             return self.unknown(self._not_fitted)
         by_clone = np.stack(predictions, axis=2)
@@ -354,32 +350,6 @@ class _Chooser:
         share = 0.5 if verdict.share is None else min(max(verdict.share.value, 0.0), 1.0)
         return replace(chosen, own=own, like_clones=share * inside + (1.0 - share) * prediction)
 
-    def _predictions_of_clones(self, folds: list[Fold], X: Any) -> tuple[list[Any], list[Array]]:
-        """Clones fitted to the training rows of folds, and their predictions (n, q) of all rows."""
-        rows = self.rows
-        self._tell([len(train) for train, _ in folds], " (none with held_out, or with --rows on the command line)")
-        clones = [
-            clone_fitted_to(self.model, X, rows.y, rows.weight, train, rows.fit_params)
-            for train, _ in self._counted(folds)
-        ]
-        return clones, [rows.predicted_by(clone) for clone in clones]
-
-    def _clones_of_folds(self, cv: Any, X: Any) -> tuple[list[Fold], OutOfFold]:
-        rows, folds = self.rows, self._folds(cv, X)
-        self._tell([len(train) for train, _ in folds])
-        return folds, out_of_fold(self.model, X, rows.y, rows.weight, self._counted(folds), rows.fit_params)
-
-    def _enough_folds(self, model: Any, cv: Any) -> Any:
-        """The folds, or more of them where a linear model has nearly as many coefficients as there are rows."""
-        if not isinstance(cv, int | np.integer) or self._has_own_folds:
-            return cv
-        n_folds = enough_folds(model, self.rows.n_counted, int(cv))
-        return n_folds if n_folds > cv else cv
-
-    def _folds(self, cv: Any, X: Any, **changes: Any) -> list[Fold]:
-        groups = changes.get("groups", self.rows.groups)
-        return make_folds(cv, X, self.rows.y, self.rows.features, groups, self.rows.weight, self.rng)
-
     def _with_model(
         self, prediction: Array, clones: list[Any], choice: ResidualChoice, *, is_even: bool = True
     ) -> Chosen:
@@ -414,20 +384,6 @@ class _Chooser:
         chosen = self.own("unknown", reason)
         warn_unknown(f"{UNKNOWN}: {reason}", self.rows.y, chosen.y_pred)
         return chosen
-
-    def _tell(self, sizes: list[int], hint: str = "") -> None:
-        """Say how many clones there will be, and the rows that each is fitted to."""
-        if self.verbose:
-            clones = f"{len(sizes)} clone{'s' if len(sizes) > 1 else ''} of {name_of(self.model)}{hint}"
-            rows = f"parts of {self.rows.n_counted} rows, {sum(sizes)} rows in all"
-            sys.stderr.write(f"fitting {clones} to {rows}\n")
-
-    def _counted(self, folds: list[Fold]) -> Iterator[Fold]:
-        """The folds, and a line for each when its clone is begun."""
-        for number, fold in enumerate(folds, start=1):
-            if self.verbose:
-                sys.stderr.write(f"clone {number} of {len(folds)}\n")
-            yield fold
 
 
 def _rows(number: int) -> str:
