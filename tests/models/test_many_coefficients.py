@@ -44,6 +44,10 @@ def test_a_fold_is_small_beside_what_rows_have_more_than_coefficients(n, d, expe
     assert enough_folds(LinearRegression().fit(*least_squares(n, d)), n, at_least=5) == expected
 
 
+def test_fewer_folds_than_usual_are_for_whoever_asks_for_them():
+    assert enough_folds(LinearRegression().fit(*least_squares(60, 2)), 60, at_least=3) == 3
+
+
 def test_models_of_other_kinds_have_the_folds_that_were_asked_for():
     assert enough_folds(DecisionTreeRegressor().fit(*least_squares(20, 19)), 20, at_least=3) == 3
 

@@ -15,6 +15,9 @@ import numpy as np
 FOLD_SHARE = 4.0
 """|n − p| in units of the rows of a fold, at least."""
 
+USUAL_FOLDS = 5
+"""Where that holds of so many folds, whoever asks for fewer gets them."""
+
 MOST_FOLDS = 50
 
 
@@ -44,4 +47,6 @@ def enough_folds(model: Any, n_rows: int, at_least: int) -> int:
     if p is None:
         return at_least
     wanted = FOLD_SHARE * n_rows / max(abs(n_rows - p), 1)
+    if wanted <= USUAL_FOLDS:
+        return at_least
     return max(at_least, min(int(np.ceil(wanted)), MOST_FOLDS, n_rows // 2))
