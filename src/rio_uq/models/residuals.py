@@ -210,9 +210,8 @@ class _Chooser:
         if not can_be_refitted(self.model):
             return self.unknown(f"{name_of(self.model)} cannot be cloned and fitted to folds to find out")
         if self._has_own_folds:
-            self.clones.folds(
-                self.cv, *indexable(self.rows.X)
-            )  # what is wrong with them is the user's, and no open question
+            # What is wrong with them is the user's, and no open question.
+            self.clones.folds(self.cv, *indexable(self.rows.X))
         evidence = training_evidence(self.model, self.rows.X, self.rows.y)
         if evidence.verdict == "new":
             own = self.rows.predicted_by(self.model)
