@@ -115,44 +115,37 @@ def catboost_refitted(run: Run) -> Answer:
 
 def ngboost(run: Run) -> Answer:
     """Natural gradient boosting of a Gaussian's mean and log standard deviation; 500 stages at most."""
-    from ngboost import NGBRegressor
-
     began = time.perf_counter()
-    held = run.held_out()
-    tree = DecisionTreeRegressor(max_depth=3, random_state=run.number)  # the default one draws from a global generator
-    model = NGBRegressor(Base=tree, n_estimators=500, verbose=False, random_state=run.number)
-    model.fit(
-        run.X_train[~held],
-        run.y_train[~held],
-        X_val=run.X_train[held],
-        Y_val=run.y_train[held],
-        early_stopping_rounds=PATIENCE,
-    )
+    model = _stopped_early(run, 500)
     distribution = model.pred_dist(run.X_test, max_iter=model.best_val_loss_itr)
     return Answer(distribution.loc, time.perf_counter() - began, distribution.scale)
 
 
 def ngboost_refitted(run: Run) -> Answer:
     """As its authors run it on benchmarks: 20 % of the rows choose among 2,000 stages, then all are fitted anew."""
+    began = time.perf_counter()
+    n_stages = _stopped_early(run, MOST_STAGES).best_val_loss_itr + 1
+    distribution = _natural_booster(run, n_stages).fit(run.X_train, run.y_train).pred_dist(run.X_test)
+    return Answer(distribution.loc, time.perf_counter() - began, distribution.scale)
+
+
+def _natural_booster(run: Run, n_stages: int) -> Any:
     from ngboost import NGBRegressor
 
-    began = time.perf_counter()
+    tree = DecisionTreeRegressor(max_depth=3, random_state=run.number)  # the default one draws from a global generator
+    return NGBRegressor(Base=tree, n_estimators=n_stages, verbose=False, random_state=run.number)
+
+
+def _stopped_early(run: Run, n_stages: int) -> Any:
+    """Fitted to four fifths of the rows; the rest tell how many of the stages are best."""
     held = run.held_out()
-
-    def booster(n_stages: int) -> Any:
-        tree = DecisionTreeRegressor(max_depth=3, random_state=run.number)
-        return NGBRegressor(Base=tree, n_estimators=n_stages, verbose=False, random_state=run.number)
-
-    chosen = booster(MOST_STAGES)
-    chosen.fit(
+    return _natural_booster(run, n_stages).fit(
         run.X_train[~held],
         run.y_train[~held],
         X_val=run.X_train[held],
         Y_val=run.y_train[held],
         early_stopping_rounds=PATIENCE,
     )
-    distribution = booster(chosen.best_val_loss_itr + 1).fit(run.X_train, run.y_train).pred_dist(run.X_test)
-    return Answer(distribution.loc, time.perf_counter() - began, distribution.scale)
 
 
 def quantile_forest(run: Run) -> Answer:
