@@ -1,4 +1,4 @@
-"""Hyperparameters by the density of left-out rows given their nearest others."""
+"""Hyperparameters by errors and density of left-out rows given their nearest others."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from scipy.optimize import approx_fprime
 from scipy.stats import norm
 
 from rio_uq.gp.inference import exact
-from rio_uq.gp.inference.full_density import LeftOutDensity, moved_to_full_density
+from rio_uq.gp.inference.full_density import LeftOutFit, moved_to_full_density
 from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.optimize import Search
@@ -32,26 +32,28 @@ def nearest_of(k):
 
 @pytest.mark.parametrize("is_precise", [False, True])
 @pytest.mark.parametrize("is_weighted", [False, True])
-def test_the_density_is_that_of_the_exact_gp_of_the_neighbours(is_weighted, is_precise):
+def test_errors_and_density_are_those_of_the_exact_gp_of_the_neighbours(is_weighted, is_precise):
     kernel, x, data = make(is_weighted=is_weighted, is_precise=is_precise, output_family="rbf")
     nearest = nearest_of(6)
-    expected = 0.0
+    log_density, squares, total = 0.0, 0.0, 0.0
     for number, near in zip(NUMBERS, nearest, strict=True):
         posterior = exact.posterior(kernel, x[:-2], x[-2:], data.subset(near))
         mean, latent = predict(posterior, data.rows[[number]])
         effective = 1.0 if data.effective_weight is None else data.effective_weight[number]
         weight = 1.0 if data.weight is None else data.weight[number]
         std = np.sqrt(latent[0] + np.exp(x[-2:]) / effective)
-        expected += weight * norm.logpdf(data.targets[number], mean[0], std).sum()
-    np.testing.assert_allclose(LeftOutDensity(kernel, data, NUMBERS, nearest)(x)[0], expected, rtol=1e-7)
+        log_density += weight * norm.logpdf(data.targets[number], mean[0], std).sum()
+        squares, total = squares + weight * ((data.targets[number] - mean[0]) ** 2).sum(), total + weight
+    expected = 0.5 * log_density - 0.5 * total * np.log(squares / (2.0 * total))  # there are two outputs
+    np.testing.assert_allclose(LeftOutFit(kernel, data, NUMBERS, nearest)(x)[0], expected, rtol=1e-7)
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_gradients_are_those_of_finite_differences(is_weighted):
     kernel, x, data = make(is_weighted=is_weighted)
-    density = LeftOutDensity(kernel, data, NUMBERS, nearest_of(6))
-    by_differences = approx_fprime(x, lambda x: density(x)[0], 1e-6)
-    np.testing.assert_allclose(density(x)[1], by_differences, rtol=1e-4, atol=1e-4)
+    fit = LeftOutFit(kernel, data, NUMBERS, nearest_of(6))
+    by_differences = approx_fprime(x, lambda x: fit(x)[0], 1e-6)
+    np.testing.assert_allclose(fit(x)[1], by_differences, rtol=1e-4, atol=1e-4)
 
 
 def test_hyperparameters_move_to_what_neighbours_show(rng):

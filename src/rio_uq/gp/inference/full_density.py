@@ -1,19 +1,22 @@
 """Hyperparameters among all rows, where those of a subset are a start: neighbours are nearer there.
 
 A subset of a few thousand rows hardly tells how a function behaves at the distance of neighbours among many. So
-hyperparameters are moved to where they make some left-out rows likelier, given their k nearest others among all rows. A
-left-out row c with target r has the neighbours N with targets r_N, and with K = κ(N, N), A = K + σ² D and
+hyperparameters are moved to where some left-out rows are predicted better, given their k nearest others among all
+rows. A left-out row c with target r has the neighbours N with targets r_N, and with K = κ(N, N), A = K + σ² D and
 w = A⁻¹ κ(N, c)
 
-    e = r − w·r_N        v = κ(c, c) − w·κ(N, c) + σ²/ω        F = Σ ω log N(e | 0, v) − ½ |θ − θ₀|²/τ²
+    e = r − w·r_N        v = κ(c, c) − w·κ(N, c) + σ²/ω        S = Σ ω e²/W        W = Σ ω
+    F = ½ Σ ω log N(e | 0, v) − ¼ W log S − ½ |θ − θ₀|²/τ²
 
-around those of the subset, θ₀. With α = A⁻¹ r_N and u = (−w, 1), v = uᵀ K̃ u with the noisy matrix K̃ of N and c
-together, and for any change of it
+around those of the subset, θ₀. The density alone would give up accuracy where errors are not normal with one variance:
+−½ W log S is that of the same errors, if the likeliest variance were theirs. With α = A⁻¹ r_N and u = (−w, 1),
+v = uᵀ K̃ u with the noisy matrix K̃ of N and c together, and for any change of it
 
     dv = uᵀ dK̃ u        de = −uᵀ dK̃ (α, 0)
 
-so that the adjoint of each of these small matrices is ∂F/∂v u uᵀ − ∂F/∂e u (α, 0)ᵀ. Slopes of linear terms are left as
-they are: near rows tell nothing about them, and the targets are less what the slopes say.
+so that the adjoint of each of these small matrices is ∂F/∂v u uᵀ − ∂F/∂e u (α, 0)ᵀ, where ∂(−¼ W log S)/∂e = −½ ω e/S.
+Several outputs share W log S, with the mean of their S. Slopes of linear terms are left as they are: near rows tell
+nothing about them, and the targets are less what the slopes say.
 """
 
 from __future__ import annotations
@@ -47,8 +50,8 @@ JITTER = 1e-11
 """Share of variances that is added to them, for copies of rows without noise."""
 
 
-class LeftOutDensity:
-    """The log density of some rows given their nearest others, as a function of log-parameters and log noise variances.
+class LeftOutFit:
+    """How well some rows are predicted from their nearest others, by log-parameters and log noise variances.
 
     Parameters
     ----------
@@ -74,16 +77,21 @@ class LeftOutDensity:
         n_parameters = self.kernel.n_parameters
         theta, noise_variance = x[:n_parameters], np.exp(x[n_parameters:])
 
-        def work(span: int, block: Block) -> tuple[Array, Array, Array]:
+        def work(span: int, block: Block) -> tuple[Array, Array]:
             return self._of_block(block[1], theta, noise_variance)
 
         block_rows = max(1, STACK // self.rows.shape[1] ** 2)
-        value, by_theta, by_noise = sum_over_rows(len(self.rows), block_rows, self.n_jobs, work)
-        return float(value), np.concatenate([by_theta, noise_variance * by_noise])
+        values, by_x = sum_over_rows(len(self.rows), block_rows, self.n_jobs, work)
+        by_x[:, n_parameters:] *= noise_variance
+        total, n_outputs = float(self.weight.sum()), self.targets.shape[-1]
+        log_density, squares = values
+        value = 0.5 * log_density - 0.25 * n_outputs * total * np.log(squares / (n_outputs * total))
+        return float(value), 0.5 * by_x[0] - 0.25 * n_outputs * total / squares * by_x[1]
 
-    def _of_block(self, block: slice, theta: Array, noise_variance: Array) -> tuple[Array, Array, Array]:
+    def _of_block(self, block: slice, theta: Array, noise_variance: Array) -> tuple[Array, Array]:
+        """The log density and Σ ω e², (2,), and their slopes by θ and by noise variances, (2, p)."""
         rows, inverse_weight, weight = self.rows[block], self.inverse_weight[block], self.weight[block]
-        parts = zip(self.kernel.terms, self.kernel.split(theta), strict=True)
+        parts = list(zip(self.kernel.terms, self.kernel.split(theta), strict=True))
         k = rows.shape[1] - 1
         matrix = np.zeros((len(rows), k + 1, k + 1))
         for term, part in parts:
@@ -91,7 +99,7 @@ class LeftOutDensity:
                 matrix += term.between(part, rows, rows)
         near, inside = matrix[:, :k, :k].copy(), np.arange(k)
         diagonal = (1.0 + JITTER) * near[:, inside, inside]
-        adjoint, value, by_noise = np.zeros_like(matrix), 0.0, np.zeros(len(noise_variance))
+        adjoints, values, by_noise = np.zeros((2, *matrix.shape)), np.zeros(2), np.zeros((2, len(noise_variance)))
         for output, noise in enumerate(noise_variance):
             r_near, r = self.targets[block, :k, output], self.targets[block, k, output]
             near[:, inside, inside] = diagonal + noise * inverse_weight[:, :k]
@@ -100,24 +108,27 @@ class LeftOutDensity:
             e = r - np.einsum("bk,bk->b", w, r_near)
             v = matrix[:, k, k] - np.einsum("bk,bk->b", w, matrix[:, :k, k])
             v = np.maximum(v, 0.0) + noise * inverse_weight[:, k]
-            value -= 0.5 * float(weight @ (np.log(2.0 * np.pi * v) + e**2 / v))
-            by_e, by_v = -weight * e / v, -0.5 * weight * (1.0 / v - (e / v) ** 2)
+            values += -0.5 * weight @ (np.log(2.0 * np.pi * v) + e**2 / v), weight @ e**2
             u = np.column_stack([-w, np.ones(len(w))])
-            right = by_v[:, None] * u
-            right[:, :k] -= by_e[:, None] * alpha
-            adjoint += u[:, :, None] * right[:, None, :]
-            by_noise[output] = float(np.einsum("bi,bi,bi->", u, right, inverse_weight))
+            slopes = (-weight * e / v, -0.5 * weight * (1.0 / v - (e / v) ** 2)), (2.0 * weight * e, 0.0 * e)
+            for of_value, (by_e, by_v) in enumerate(slopes):
+                right = by_v[:, None] * u
+                right[:, :k] -= by_e[:, None] * alpha
+                adjoints[of_value] += u[:, :, None] * right[:, None, :]
+                by_noise[of_value, output] = float(np.einsum("bi,bi,bi->", u, right, inverse_weight))
         by_theta = [
-            np.zeros(len(part)) if term.is_linear else term.by_theta_between(part, rows, adjoint)
-            for term, part in zip(self.kernel.terms, self.kernel.split(theta), strict=True)
+            np.zeros((2, len(part)))
+            if term.is_linear
+            else np.stack([term.by_theta_between(part, rows, adjoint) for adjoint in adjoints])
+            for term, part in parts
         ]
-        return np.array(value), np.concatenate(by_theta), by_noise
+        return values, np.hstack([*by_theta, by_noise])
 
 
 def moved_to_full_density(
     kernel: Kernel, x: Array, data: Observations, numbers: Indices, n_neighbors: int, bounds: Array, search: Search
 ) -> Array:
-    """Log-parameters and log noise variances by the density of left-out rows, near those of a subset.
+    """Log-parameters and log noise variances by errors and density of left-out rows, near those of a subset.
 
     Parameters
     ----------
@@ -139,5 +150,5 @@ def moved_to_full_density(
                 break
             theta = x[: kernel.n_parameters]
             nearest = Neighbours.of(kernel, theta, data.rows).nearest_others(numbers, data.rows[numbers], k)
-            x = maximize_with_prior(LeftOutDensity(kernel, data, numbers, nearest), x, bounds, prior, short).x
+            x = maximize_with_prior(LeftOutFit(kernel, data, numbers, nearest), x, bounds, prior, short).x
     return x

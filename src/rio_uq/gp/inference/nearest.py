@@ -16,8 +16,8 @@ the subset, given their k nearest others: with residuals e_i and latent variance
 
     Σ_i w_i log N(e_i | 0, v_i + σ²/w_i) − ½ a²/τ²
 
-Before that, all hyperparameters may move to where they make other such rows likelier, given their nearest ones
-(`rio_uq.gp.inference.full_density`), if these are clearly likelier by that as well.
+Before that, all hyperparameters may move to where other such rows are predicted better, given their nearest ones
+(`rio_uq.gp.inference.full_density`), if these are predicted better by that as well.
 
 **Likelihood.** That of the subset, times n/m.
 """
@@ -55,11 +55,11 @@ SUBSET_ROWS = 2000
 DENSITY_ROWS, NOISE_ROWS, COMPARING_ROWS = 1000, 500, 10_000
 """Rows of the step at full density, and where it is about noise alone; rows that tell of the weights of features."""
 
-LEARNING_ROWS, FEWEST_LEARNING_ROWS = 2000, 500
+LEARNING_ROWS, FEWEST_LEARNING_ROWS = 4000, 500
 """Rows that move the hyperparameters of the subset, where there are enough."""
 
-WORTH_MOVING = 0.03
-"""In nats for each left-out outcome: so much moved hyperparameters have to be better."""
+WORTH_MOVING = 0.005
+"""In nats for each left-out outcome: so much moved hyperparameters have to be better, see `Step.gain`."""
 
 SHARED_POINTS = 200
 """Points whose values are features that all rows share, where that helps."""
@@ -235,13 +235,13 @@ class NearestObjective(ExactObjective):
 
     def among_all_rows(self, x: Array, bounds: Array, search: Search) -> tuple[int, Step]:
         """The number of points that is better for rows that are left out, and the step with it: from the optimum of the
-        subset, or from hyperparameters near it that other left-out rows prefer, where these are clearly better.
+        subset, or from hyperparameters near it that other left-out rows prefer, where these are better.
         """
         of_subset = self.at_full_density(x)
         if (moved := self._moved(x, bounds, search)) is None:
             return of_subset
         of_moved = self.at_full_density(moved)
-        is_better = of_moved[1].is_clearly_better(of_subset[1], WORTH_MOVING * self.data.n_outputs)
+        is_better = of_moved[1].gain(of_subset[1]) > WORTH_MOVING
         return of_moved if is_better else of_subset
 
     def _moved(self, x: Array, bounds: Array, search: Search) -> Array | None:

@@ -18,25 +18,24 @@ DEVIATION = 0.5
 LARGEST_STEP, STEP_TOLERANCE = 3.0, 0.05
 """Of a."""
 
-STANDARD_ERRORS = 2.0
-"""Of the mean gain of left-out rows, that it has to exceed where it is to be clear."""
-
-
 class Step(NamedTuple):
-    """Log-parameters and log noise variances at full density, and −log density there: with the prior on the step, and
-    of each row that is left out, (b,).
+    """Log-parameters and log noise variances at full density. There: −log density with the prior on the step, −log
+    density of each row that is left out, (b,), and its squared errors, (b, q).
     """
 
     x: Array
     loss: float
     of_rows: Array
+    squares: Array
 
-    def is_clearly_better(self, other: Step, worth: float) -> bool:
-        """Whether the mean row is likelier by so many nats, and by `STANDARD_ERRORS`: of outcomes with heavy tails a
-        few rows would decide.
+    def gain(self, other: Step) -> float:
+        """Nats by which an outcome is predicted better than by the other, half of them by its density and half by
+        −½ log of the mean squared error, as in `rio_uq.gp.inference.full_density`.
         """
-        gain = other.of_rows - self.of_rows
-        return bool(gain.mean() > max(worth, STANDARD_ERRORS * gain.std() / np.sqrt(len(gain))))
+        n_outputs = self.squares.shape[1]
+        by_density = (other.of_rows - self.of_rows).mean() / n_outputs
+        by_squares = 0.5 * np.log(other.squares.mean() / self.squares.mean())
+        return 0.5 * float(by_density + by_squares)
 
 
 def density_step(x: Array, data: Observations, leave_out: Callable[[Array], tuple[Array, Array]]) -> Step:
@@ -47,17 +46,18 @@ def density_step(x: Array, data: Observations, leave_out: Callable[[Array], tupl
     effective = np.ones(len(data)) if data.effective_weight is None else data.effective_weight
     log_noise = x[-data.n_outputs :]
 
-    def of_rows(a: float) -> Array:
+    def of_rows(a: float) -> tuple[Array, Array]:
         noise = np.exp(log_noise + a)
         residual, latent = leave_out(noise)
-        variance = latent + noise / effective[:, None]
-        return np.asarray(0.5 * weight * (np.log(variance) + residual**2 / variance).sum(axis=1))
+        variance, squares = latent + noise / effective[:, None], residual**2
+        density = 0.5 * weight * (np.log(variance) + squares / variance).sum(axis=1)
+        return density, weight[:, None] * squares
 
     def loss(a: float) -> float:
-        return float(of_rows(a).sum()) + 0.5 * (a / DEVIATION) ** 2
+        return float(of_rows(a)[0].sum()) + 0.5 * (a / DEVIATION) ** 2
 
     with single_blas_thread:
         bounds, options = (-LARGEST_STEP, LARGEST_STEP), {"xatol": STEP_TOLERANCE}
         optimum = minimize_scalar(loss, bounds=bounds, method="bounded", options=options)
     moved = np.concatenate([x[: -data.n_outputs], log_noise + optimum.x])
-    return Step(moved, float(optimum.fun), of_rows(float(optimum.x)))
+    return Step(moved, float(optimum.fun), *of_rows(float(optimum.x)))
