@@ -18,6 +18,7 @@ DEVIATION = 0.5
 LARGEST_STEP, STEP_TOLERANCE = 3.0, 0.05
 """Of a."""
 
+
 class Step(NamedTuple):
     """Log-parameters and log noise variances at full density. There: −log density with the prior on the step, −log
     density of each row that is left out, (b,), and its squared errors, (b, q).
