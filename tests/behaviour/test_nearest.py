@@ -121,9 +121,10 @@ def test_few_rows_are_all_near(rng):
     assert np.isfinite(rio.predict(X, return_std=True)).all()
 
 
-def test_n_neighbors_has_to_be_a_number(rng):
+@pytest.mark.parametrize("n_neighbors", [0, "many"])
+def test_n_neighbors_has_to_be_a_number_or_auto(rng, n_neighbors):
     with pytest.raises(ValueError, match="n_neighbors has to be a whole number of at least 1"):
-        RIORegressor(line, inference="nearest", training={"n_neighbors": 0}).fit(*rough(rng, 20))
+        RIORegressor(line, inference="nearest", training={"n_neighbors": n_neighbors}).fit(*rough(rng, 20))
 
 
 def test_one_row_and_rows_that_are_all_equal():

@@ -51,6 +51,9 @@ ROUGH_ROWS = 200
 TRAINING_SHARE, FOLDS_SHARE = 0.5, 0.8
 """Of a time budget: what training may use of the time that is left, and what folds may use of the rest."""
 
+FIRST_ITERATIONS = 8
+"""Of a Student likelihood at the first precisions, which change with what is learnt in them."""
+
 SETTLED = 20.0
 """Nats by which the optimum is ahead of others, so that it is in folds of four fifths of the rows as well."""
 
@@ -211,11 +214,16 @@ def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision
         def in_these_units(x: Array) -> Array:
             return in_other_units(kernel, x, first.targets.scale, targets.scale)
 
-        settings = replace(settings, subset_rows=None)
+        settings = replace(settings, subset_rows=None, max_iter=min(FIRST_ITERATIONS, settings.max_iter))
         optimum = in_these_units(first.trained.optimum)
         curvature = curvature_of_few(kernel, data, optimum, bounds, prior)
         trained = train(kernel, data, [optimum], bounds, settings, rng, prior, curvature=curvature)
-        trained = replace(trained, start=in_these_units(first.trained.start))
+        trained = replace(
+            trained,
+            start=in_these_units(first.trained.start),
+            converged=first.trained.converged,  # this search ends early on purpose
+            message=first.trained.message,
+        )
         if first.fold_optima is not None:
             fold_optima = {fold: in_these_units(x) for fold, x in first.fold_optima.items()}
     degrees = None

@@ -32,6 +32,9 @@ KMEANS_ITERATIONS = 50
 EVALUATIONS = 50
 """Of the bound on all rows, in a usual fit."""
 
+WHOLE_MATRIX_ROWS = 1000
+"""Up to this many rows their whole kernel matrix is made at once, instead of a column for each pivot."""
+
 ROW_SECONDS, PAIR_SECONDS, POINT_SECONDS = 2e-8, 6e-11, 3e-9
 """Of one evaluation on an ordinary processor: for each row and point, for each row and pair of points, and for each
 three points. See benchmarks/levers/README.md."""
@@ -115,10 +118,11 @@ def _pivots(kernel: Kernel, theta: Array, rows: Array) -> Iterator[_Pivot]:
 
     With the row i as next pivot, the next column of L is (k_i − L l_i)/√v_i, where l_i is its line of L and v_i its
     conditional variance, and its squares are what the pivot explains of the variances of the others. Only the columns
-    of K that belong to pivots are needed.
+    of K that belong to pivots are needed; of few rows all are made at once, which takes less time than some of them.
     """
     designs, variance = kernel.designs(rows), kernel.diagonal(theta, rows)
     lowest, n = 10.0 * BASE_JITTER * float(variance.max()), len(rows)
+    matrix = kernel.matrix(theta, rows, rows) if n <= WHOLE_MATRIX_ROWS else None
     columns = np.empty((min(n, 64), n))
     for j in range(n):
         i = int(variance.argmax())
@@ -129,7 +133,7 @@ def _pivots(kernel: Kernel, theta: Array, rows: Array) -> Iterator[_Pivot]:
             return
         if j == len(columns):
             columns = np.vstack([columns, np.empty_like(columns)])
-        column = kernel.at(theta, rows[[i]]).matrix(designs)[0]
+        column = kernel.at(theta, rows[[i]]).matrix(designs)[0] if matrix is None else matrix[i]
         columns[j] = (column - columns[:j, i] @ columns[:j]) / np.sqrt(variance[i])
         variance = np.maximum(variance - columns[j] ** 2, 0.0)
         variance[i] = 0.0

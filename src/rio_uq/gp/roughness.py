@@ -44,7 +44,11 @@ WORTH = 0.01
 
 
 def likeliest_order(
-    kernels: Mapping[str, Kernel], data: Observations, scales: Scales, n_neighbors: int, deadline: Deadline = NEVER
+    kernels: Mapping[str, Kernel],
+    data: Observations,
+    scales: Scales,
+    n_neighbors: int | None,
+    deadline: Deadline = NEVER,
 ) -> str:
     """The name of the kernel that left-out rows prefer.
 
@@ -56,8 +60,8 @@ def likeliest_order(
         More rows than the exact GP takes, with outcomes for targets.
     scales : Scales
         Of these rows.
-    n_neighbors : int
-        Rows that a left-out one is given.
+    n_neighbors : int or None
+        Rows that a left-out one is given; None for as many as are tried first.
     deadline : Deadline
         When the searches have to end; the smoothest kernel is taken where there is no time for all.
     """

@@ -22,8 +22,8 @@ class Settings:
         Seconds that a fit should take at most: by estimate, they limit the number of points where that is free.
     deadline : Deadline
         When searches have to end.
-    n_neighbors : int
-        Training rows that predict each row in "nearest".
+    n_neighbors : int or None
+        Training rows that predict each row in "nearest"; None for as many as left-out rows are worth.
     inducing : {"greedy", "kmeans", "random", "first"} or (m, D) array
     optimize_inducing : bool
         Whether inducing points move with the hyperparameters.
@@ -40,7 +40,7 @@ class Settings:
     n_inducing: int | None = 300
     time_budget: float | None = None
     deadline: Deadline = NEVER
-    n_neighbors: int = 50
+    n_neighbors: int | None = None
     inducing: str | Array = "greedy"
     optimize_inducing: bool = False
     max_iter: int = 200

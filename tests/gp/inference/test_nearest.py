@@ -406,6 +406,24 @@ def test_points_share_what_is_smooth_with_all_rows(monkeypatch, rng):
     assert objective.at_full_density(x)[0] == nearest.SHARED_POINTS
 
 
+@pytest.mark.parametrize(
+    ("n_neighbors", "lengthscale", "expected"), [(None, 1.0, 40), (None, 1e-3, 5), (5, 1.0, 5)], ids=str
+)
+def test_more_neighbours_are_taken_where_left_out_rows_are_worth_them(
+    monkeypatch, rng, n_neighbors, lengthscale, expected
+):
+    """Much noise on something smooth needs many; where no row is near, more are no better."""
+    for name, number in {"SUBSET_ROWS": 100, "NEIGHBOURS": 5, "MORE_NEIGHBOURS": 40, "SHARED_POINTS": 0}.items():
+        monkeypatch.setattr(nearest, name, number)
+    kernel, x, rows, truth = smooth_and_noisy(rng, d=2)
+    x[1] = np.log(lengthscale)
+    data = Observations(rows, truth + rng.normal(size=truth.shape))
+    objective = nearest.NearestObjective(kernel, data, n_neighbors)
+    n_points, step = objective.among_all_rows(x, np.tile([-20.0, 20.0], (3, 1)), Search(0, 1e-8, rng))
+    assert (n_points, objective.n_neighbors) == (0, expected)
+    assert objective.posterior(step.x).local.n_neighbors == expected
+
+
 def test_more_rows_than_the_subset_tell_of_slopes(few, monkeypatch):
     """Nearly all that the exact GP knows of them, though each row is compared with a few of those before it."""
     kernel, theta, log_noise, data = make(n=400)

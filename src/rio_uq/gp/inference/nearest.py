@@ -19,6 +19,9 @@ the subset, given their k nearest others: with residuals e_i and latent variance
 Before that, all hyperparameters may move to where other such rows are predicted better, given their nearest ones
 (`rio_uq.gp.inference.full_density`), if these are predicted better by that as well.
 
+The number of neighbours, where it is free, is k = 50 until then. At the hyperparameters that were chosen, twice as many
+are taken if these rows are predicted better by that: where the function is smooth they are.
+
 **Likelihood.** That of the subset, times n/m.
 """
 
@@ -60,6 +63,10 @@ LEARNING_ROWS, FEWEST_LEARNING_ROWS = 4000, 500
 
 WORTH_MOVING = 0.005
 """In nats for each left-out outcome: so much moved hyperparameters have to be better, see `Step.gain`."""
+
+NEIGHBOURS, MORE_NEIGHBOURS, WORTH_MORE = 50, 100, 0.01
+"""k where it is free, and so many instead if that is so much better for each left-out outcome, see `Step.gain`: they
+take three times as long to predict from."""
 
 SHARED_POINTS = 200
 """Points whose values are features that all rows share, where that helps."""
@@ -218,8 +225,9 @@ def posterior_of(
 class NearestObjective(ExactObjective):
     """The log marginal likelihood of the subset, and a last step at full density."""
 
-    def __init__(self, kernel: Kernel, data: Observations, n_neighbors: int) -> None:
-        self.all_rows, self.n_neighbors, self.n_points = _ordered(data), n_neighbors, 0
+    def __init__(self, kernel: Kernel, data: Observations, n_neighbors: int | None) -> None:
+        self.all_rows, self.n_points = _ordered(data), 0
+        self.n_neighbors, self._may_take_more = n_neighbors or NEIGHBOURS, n_neighbors is None
         super().__init__(kernel, self.all_rows.subset(np.arange(min(SUBSET_ROWS, len(data)))))
 
     def maximize(self, x: Array, bounds: Array, prior: Prior, search: Search) -> Optimum:
@@ -235,14 +243,21 @@ class NearestObjective(ExactObjective):
 
     def among_all_rows(self, x: Array, bounds: Array, search: Search) -> tuple[int, Step]:
         """The number of points that is better for rows that are left out, and the step with it: from the optimum of the
-        subset, or from hyperparameters near it that other left-out rows prefer, where these are better.
+        subset, or from hyperparameters near it that other left-out rows prefer, where these are better; with more
+        neighbours, if the number of these is free and that is better still.
         """
-        of_subset = self.at_full_density(x)
-        if (moved := self._moved(x, bounds, search)) is None:
-            return of_subset
-        of_moved = self.at_full_density(moved)
-        is_better = of_moved[1].gain(of_subset[1]) > WORTH_MOVING
-        return of_moved if is_better else of_subset
+        n_points, step = self.at_full_density(x)
+        if (moved := self._moved(x, bounds, search)) is not None:
+            of_moved = self.at_full_density(moved)
+            if of_moved[1].gain(step) > WORTH_MOVING:
+                n_points, step = of_moved
+        if not self._may_take_more or search.deadline.has_passed:
+            return n_points, step
+        points = _points(self.kernel, self._split(step.x)[0], self.data, n_points)
+        with_more = self._step(step.x, points, n_neighbors=MORE_NEIGHBOURS)
+        if with_more.gain(step) > WORTH_MORE:
+            self.n_neighbors, step = MORE_NEIGHBOURS, with_more
+        return n_points, step
 
     def _moved(self, x: Array, bounds: Array, search: Search) -> Array | None:
         """Hyperparameters that rows prefer which are neither in the subset nor counted; None if there are few."""
@@ -269,13 +284,12 @@ class NearestObjective(ExactObjective):
         n_features = TwoParts(self.kernel, self._split(x)[0], points).n_features
         return self._step(x, points, Weights.zero(n_features, self.data.n_outputs))
 
-    def _step(self, x: Array, points: Array, weights: Weights | None = None) -> Step:
+    def _step(self, x: Array, points: Array, weights: Weights | None = None, n_neighbors: int | None = None) -> Step:
         theta, log_noise = self._split(x)
         n_subset, rows = len(self.data), self.all_rows
         noise_variance = np.exp(log_noise)
-        local = Local.of(
-            self.kernel, theta, noise_variance, rows, n_subset, self.n_neighbors, points, weights, COMPARING_ROWS
-        )
+        k = n_neighbors or self.n_neighbors
+        local = Local.of(self.kernel, theta, noise_variance, rows, n_subset, k, points, weights, COMPARING_ROWS)
         return _local_step(x, local)
 
     @property
