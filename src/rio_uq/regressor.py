@@ -251,7 +251,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         bounds: Any = None,
         weights: str = "relative",
         max_iter: int = 200,
-        tol: float = 1e-6,
+        tol: float = 1e-5,
         training: Training | dict[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,

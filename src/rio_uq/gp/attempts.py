@@ -54,6 +54,9 @@ TRAINING_SHARE, FOLDS_SHARE = 0.5, 0.8
 FIRST_ITERATIONS = 8
 """Of a Student likelihood at the first precisions, which change with what is learnt in them."""
 
+COARSE = 1e-4
+"""Relative gain of an iteration at which searches at precisions end that will change."""
+
 SETTLED = 20.0
 """Nats by which the optimum is ahead of others, so that it is in folds of four fifths of the rows as well."""
 
@@ -214,7 +217,9 @@ def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision
         def in_these_units(x: Array) -> Array:
             return in_other_units(kernel, x, first.targets.scale, targets.scale)
 
-        settings = replace(settings, subset_rows=None, max_iter=min(FIRST_ITERATIONS, settings.max_iter))
+        tolerance = max(COARSE, settings.tolerance)
+        max_iter = min(FIRST_ITERATIONS, settings.max_iter)
+        settings = replace(settings, subset_rows=None, max_iter=max_iter, tolerance=tolerance)
         optimum = in_these_units(first.trained.optimum)
         curvature = curvature_of_few(kernel, data, optimum, bounds, prior)
         trained = train(kernel, data, [optimum], bounds, settings, rng, prior, curvature=curvature)

@@ -21,6 +21,10 @@ LINE_SEARCH_FAILED = 2
 LEAST_CURVATURE = 0.3
 """Directions along which an objective is curved less, or upwards, are taken for ones of this curvature."""
 
+FAR = 1e6
+"""A bound that is never reached. Within finite bounds L-BFGS-B tries the whole of its first step, and with the curvature
+known that is Newton's; without bounds the step would have the length one."""
+
 
 @dataclass(frozen=True)
 class Optimum:
@@ -112,7 +116,7 @@ def maximize_with_prior(
         value, gradient = with_prior(within)
         return value, axes.T @ np.where(x == within, gradient, 0.0)
 
-    anywhere = np.tile([-np.inf, np.inf], (len(at_start), 1))
+    anywhere = np.tile([-FAR, FAR], (len(at_start), 1))
     optimum = maximize(whitened, np.zeros(len(at_start)), anywhere, **options)
     x = within_bounds(optimum.x)[1]
     if optimum.message == TIME_IS_UP or not ((x == bounds[:, 0]) | (x == bounds[:, 1])).any():

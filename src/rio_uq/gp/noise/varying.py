@@ -32,7 +32,7 @@ FIELD_POINTS = 100
 FEW_ROWS = 200
 """Up to this many rows they are all points, and the exact GP, which needs no search for points, is faster."""
 
-FIELD_ITERATIONS, FIELD_TOLERANCE = 50, 1e-5
+FIELD_ITERATIONS, FIELD_TOLERANCE = 50, 1e-4
 
 LOG_VARIANCE_RANGE = (0.25, 4.0)
 """The variance of the logarithms is learnt, in this range of multiples of what it is for normal noise: outliers make it
