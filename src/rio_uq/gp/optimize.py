@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from rio_uq._base.array import Array
+from rio_uq._base.array import Array, Mask
 from rio_uq.gp.backend.linalg import NotPositiveDefiniteError, inverse_root
 from rio_uq.gp.deadline import NEVER, TIME_IS_UP, Deadline
 from rio_uq.gp.priors import Prior
@@ -105,25 +105,45 @@ def maximize_with_prior(
     }
     if search.curvature is None:
         return maximize(with_prior, start, bounds, **options)
-    at_start, axes = np.clip(start, *bounds.T), inverse_root(search.curvature, LEAST_CURVATURE)
-
-    def within_bounds(u: Array) -> tuple[Array, Array]:
-        x = at_start + axes @ u
-        return x, np.clip(x, *bounds.T)
+    lower, upper = bounds.T
+    at_start = np.clip(start, lower, upper)
+    first = value, gradient = with_prior(at_start)
+    is_held = _pushes_outwards(at_start, gradient, bounds)
+    if is_held.all():
+        return maximize(with_prior, at_start, bounds, **options)
+    axes = np.zeros((len(at_start), int(np.count_nonzero(~is_held))))
+    axes[~is_held] = inverse_root(search.curvature[np.ix_(~is_held, ~is_held)], LEAST_CURVATURE)
+    best = value, at_start, gradient
 
     def whitened(u: Array) -> tuple[float, Array]:
-        x, within = within_bounds(u)
-        value, gradient = with_prior(within)
+        nonlocal best
+        x = at_start + axes @ u
+        within = np.clip(x, lower, upper)
+        value, gradient = with_prior(within) if u.any() else first
+        if value > best[0]:
+            best = value, within, gradient
         return value, axes.T @ np.where(x == within, gradient, 0.0)
 
-    anywhere = np.tile([-FAR, FAR], (len(at_start), 1))
-    optimum = maximize(whitened, np.zeros(len(at_start)), anywhere, **options)
-    x = within_bounds(optimum.x)[1]
-    if optimum.message == TIME_IS_UP or not ((x == bounds[:, 0]) | (x == bounds[:, 1])).any():
+    anywhere = np.tile([-FAR, FAR], (axes.shape[1], 1))
+    optimum = maximize(whitened, np.zeros(axes.shape[1]), anywhere, **options)
+    _, x, gradient = best
+    # Beyond a bound the objective is flat, and a step too far may have ended there; what was held may want to leave.
+    # If Newton's step from here is still worth something, bounds are to blame.
+    is_free = ~_pushes_outwards(x, gradient, bounds)
+    root = inverse_root(search.curvature[np.ix_(is_free, is_free)], LEAST_CURVATURE)
+    gain_of_step = 0.5 * float(np.sum((root.T @ gradient[is_free]) ** 2))
+    meets_bounds = is_held.any() or ((x == lower) | (x == upper)).any()
+    is_settled = not meets_bounds or gain_of_step <= search.tolerance * max(1.0, abs(best[0]))
+    if is_settled or optimum.message == TIME_IS_UP:
         return replace(optimum, x=x)
-    # Beyond a bound the objective is flat, and a step too far may have ended there.
     further = maximize(with_prior, x, bounds, **options)
     return replace(further, n_iter=optimum.n_iter + further.n_iter)
+
+
+def _pushes_outwards(x: Array, gradient: Array, bounds: Array) -> Mask:
+    """Whether each coordinate is at a bound, and the objective grows beyond it."""
+    lower, upper = bounds.T
+    return np.asarray(((x <= lower) & (gradient <= 0.0)) | ((x >= upper) & (gradient >= 0.0)))
 
 
 def maximize(

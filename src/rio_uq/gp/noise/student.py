@@ -31,6 +31,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rio_uq._base.array import Array
+from rio_uq.gp.inference.exact import ExactStatistics
 from rio_uq.gp.noise.contract import Noise, Response
 from rio_uq.gp.noise.tails import likeliest_degrees, log_student, precision_at
 from rio_uq.gp.observations import Observations
@@ -144,6 +145,18 @@ def bound(posterior: Posterior, data: Observations, degrees: float) -> float:
 
 
 def _distances(posterior: Posterior, data: Observations) -> Array:
-    """s of rows that the posterior has seen, (n,)."""
-    mean, variance = predict(posterior, data.rows, n_jobs=data.n_jobs)
-    return np.asarray((((data.targets - mean) ** 2 + variance) / posterior.likelihood_noise).sum(axis=1))
+    """s of rows that the posterior has seen, (n,).
+
+    The exact GP has it without a prediction: with e and l the residual and the latent variance without the row, and
+    1 − g as above, r − f has the mean (1 − g) e and the variance (1 − g) l.
+    """
+    noise = posterior.likelihood_noise
+    if isinstance(posterior.statistics, ExactStatistics):
+        residual, latent = posterior.leave_one_out(data)
+        of_row = noise if data.effective_weight is None else noise / data.effective_weight[:, None]
+        rest = of_row / (latent + of_row)
+        residual, variance = rest * residual, rest * latent
+    else:
+        mean, variance = predict(posterior, data.rows, n_jobs=data.n_jobs)
+        residual = data.targets - mean
+    return np.asarray(((residual**2 + variance) / noise).sum(axis=1))
