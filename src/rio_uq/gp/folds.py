@@ -38,8 +38,9 @@ of all rows alone, which so few parameters can hardly have fitted to a fifth of 
 FEW_ROWS = 150
 """Rows of a first search from the start that has won."""
 
-NEUTRAL_ITERATIONS, LAST_ITERATIONS, NEAR_ITERATIONS = 25, 5, 3
-"""From the start, from where a search on few rows or on all rows has ended, and from there with the curvature."""
+NEUTRAL_ITERATIONS, LAST_ITERATIONS, NEAR_ITERATIONS = 25, 5, (3, 1)
+"""From the start, from where a search on few rows or on all rows has ended, and from there with the curvature: of
+`NEUTRAL_ROWS` at most, and of more, whose optimum is near."""
 
 FAR_BEHIND = 10.0
 """Nats that the end of a search on few rows may be behind for it to go on with all rows of the other folds."""
@@ -164,7 +165,8 @@ def _likeliest(objective: ExactObjective, how: FoldSearch, fold: int) -> Array:
     ends = []
     for x in (how.optimum,) if how.optima is None else (how.optimum, how.optima[fold]):
         with suppress(NotPositiveDefiniteError):
-            max_iter = LAST_ITERATIONS if how.curvature is None else NEAR_ITERATIONS
+            near = NEAR_ITERATIONS[len(objective.data) > NEUTRAL_ROWS]
+            max_iter = LAST_ITERATIONS if how.curvature is None else near
             ends.append(_maximum(objective, x, how, max_iter, how.curvature))
     begins_anew = how.optima is None and not how.is_settled and not how.deadline.has_passed
     if begins_anew and len(objective.data) <= NEUTRAL_ROWS:
