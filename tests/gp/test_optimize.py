@@ -8,7 +8,8 @@ import pytest
 
 from rio_uq.gp import progress
 from rio_uq.gp.backend.linalg import NotPositiveDefiniteError
-from rio_uq.gp.optimize import maximize
+from rio_uq.gp.optimize import Search, maximize, maximize_with_prior
+from rio_uq.gp.priors import Prior
 from rio_uq.gp.progress import ProgressBar
 
 BOUNDS = np.array([[-5.0, 5.0], [-5.0, 5.0]])
@@ -60,6 +61,49 @@ def test_a_step_that_went_too_far_is_taken_back():
     np.testing.assert_allclose(optimum.x, [1.5, 0.0], atol=1e-2)
     with pytest.raises(NotPositiveDefiniteError):
         maximize(fragile, np.array([3.0, 0.0]), BOUNDS, max_iter=100, tolerance=1e-12)
+
+
+CURVATURE = np.array([[4.0, 1.0], [1.0, 3.0]])
+
+
+def quadratic(peak, evaluated):
+    """Of that curvature, with its maximum, 5, at the peak."""
+
+    def objective(x):
+        evaluated.append(x.copy())
+        away = x - peak
+        return 5.0 - 0.5 * away @ CURVATURE @ away, -CURVATURE @ away
+
+    return objective
+
+
+def search_with_curvature():
+    return Search(20, 1e-9, np.random.default_rng(0), curvature=CURVATURE)
+
+
+def test_with_the_curvature_the_first_step_is_that_of_newton():
+    evaluated = []
+    objective = quadratic(np.array([1.0, -2.0]), evaluated)
+    optimum = maximize_with_prior(objective, np.zeros(2), BOUNDS, Prior.flat(2), search_with_curvature())
+    np.testing.assert_allclose(evaluated[1], [1.0, -2.0], atol=1e-12)
+    np.testing.assert_allclose(optimum.x, [1.0, -2.0], atol=1e-12)
+    assert optimum.value == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("start", [[5.0, 0.0], [0.0, 0.0], [-5.0, 0.0]])
+def test_with_the_curvature_a_maximum_beyond_a_bound_is_found_at_the_bound(start):
+    peak = np.array([7.0, 1.0])
+    optimum = maximize_with_prior(quadratic(peak, []), np.array(start), BOUNDS, Prior.flat(2), search_with_curvature())
+    # At x₀ = 5 the slope by x₁ is zero where 3 (x₁ − 1) = −(5 − 7).
+    np.testing.assert_allclose(optimum.x, [5.0, 1.0 + 2.0 / 3.0], atol=1e-5)
+
+
+def test_what_is_pushed_against_its_bound_stays_there_without_further_evaluations():
+    evaluated = []
+    objective = quadratic(np.array([7.0, 1.0]), evaluated)
+    maximize_with_prior(objective, np.array([5.0, 0.0]), BOUNDS, Prior.flat(2), search_with_curvature())
+    assert len(evaluated) <= 3
+    assert all(x[0] == 5.0 for x in evaluated)
 
 
 class Terminal(io.StringIO):

@@ -15,6 +15,9 @@ from rio_uq.gp.deadline import NEVER, TIME_IS_UP, Deadline
 from rio_uq.gp.priors import Prior
 from rio_uq.gp.progress import ProgressBar
 
+Objective = Callable[[Array], tuple[float, Array]]
+"""Gives a value and its gradient."""
+
 LINE_SEARCH_FAILED = 2
 """SciPy's status for it."""
 
@@ -22,8 +25,8 @@ LEAST_CURVATURE = 0.3
 """Directions along which an objective is curved less, or upwards, are taken for ones of this curvature."""
 
 FAR = 1e6
-"""A bound that is never reached. Within finite bounds L-BFGS-B tries the whole of its first step, and with the curvature
-known that is Newton's; without bounds the step would have the length one."""
+"""A bound that is never reached. Within finite bounds L-BFGS-B tries the whole of its first step, which is that of Newton
+where the curvature is known; without bounds the step would have the length one."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +89,7 @@ class _TimeIsUpError(Exception):
     """There is no time for another evaluation."""
 
 
-def maximize_with_prior(
-    objective: Callable[[Array], tuple[float, Array]], start: Array, bounds: Array, prior: Prior, search: Search
-) -> Optimum:
+def maximize_with_prior(objective: Objective, start: Array, bounds: Array, prior: Prior, search: Search) -> Optimum:
     """Maximise an objective plus the log density of the prior by L-BFGS-B."""
 
     def with_prior(x: Array) -> tuple[float, Array]:
@@ -105,39 +106,51 @@ def maximize_with_prior(
     }
     if search.curvature is None:
         return maximize(with_prior, start, bounds, **options)
+    near, is_settled = _maximize_near(with_prior, np.clip(start, *bounds.T), bounds, search.curvature, options)
+    if is_settled or near.message == TIME_IS_UP:
+        return near
+    further = maximize(with_prior, near.x, bounds, **options)
+    return replace(further, n_iter=near.n_iter + further.n_iter)
+
+
+def _maximize_near(
+    objective: Objective, start: Array, bounds: Array, curvature: Array, options: dict[str, Any]
+) -> tuple[Optimum, bool]:
+    """Maximise in coordinates u in which the objective is about equally curved, x = start + C u, and say whether bounds
+    have left nothing to be gained: beyond a bound the objective is flat, and a step too far may have ended there. What
+    is pushed against a bound at the start is held there.
+    """
     lower, upper = bounds.T
-    at_start = np.clip(start, lower, upper)
-    first = value, gradient = with_prior(at_start)
-    is_held = _pushes_outwards(at_start, gradient, bounds)
+    first = value, gradient = objective(start)
+    is_held = _pushes_outwards(start, gradient, bounds)
     if is_held.all():
-        return maximize(with_prior, at_start, bounds, **options)
-    axes = np.zeros((len(at_start), int(np.count_nonzero(~is_held))))
-    axes[~is_held] = inverse_root(search.curvature[np.ix_(~is_held, ~is_held)], LEAST_CURVATURE)
-    best = value, at_start, gradient
+        return Optimum(start, value, 0, True, "all hyperparameters are at their bounds"), True
+    axes = np.zeros((len(start), int(np.count_nonzero(~is_held))))
+    axes[~is_held] = _root_of(curvature, ~is_held)
+    best = value, start, gradient
 
     def whitened(u: Array) -> tuple[float, Array]:
         nonlocal best
-        x = at_start + axes @ u
+        x = start + axes @ u
         within = np.clip(x, lower, upper)
-        value, gradient = with_prior(within) if u.any() else first
+        value, gradient = objective(within) if u.any() else first
         if value > best[0]:
             best = value, within, gradient
         return value, axes.T @ np.where(x == within, gradient, 0.0)
 
     anywhere = np.tile([-FAR, FAR], (axes.shape[1], 1))
     optimum = maximize(whitened, np.zeros(axes.shape[1]), anywhere, **options)
-    _, x, gradient = best
-    # Beyond a bound the objective is flat, and a step too far may have ended there; what was held may want to leave.
-    # If Newton's step from here is still worth something, bounds are to blame.
-    is_free = ~_pushes_outwards(x, gradient, bounds)
-    root = inverse_root(search.curvature[np.ix_(is_free, is_free)], LEAST_CURVATURE)
-    gain_of_step = 0.5 * float(np.sum((root.T @ gradient[is_free]) ** 2))
+    value, x, gradient = best
     meets_bounds = is_held.any() or ((x == lower) | (x == upper)).any()
-    is_settled = not meets_bounds or gain_of_step <= search.tolerance * max(1.0, abs(best[0]))
-    if is_settled or optimum.message == TIME_IS_UP:
-        return replace(optimum, x=x)
-    further = maximize(with_prior, x, bounds, **options)
-    return replace(further, n_iter=optimum.n_iter + further.n_iter)
+    is_free = ~_pushes_outwards(x, gradient, bounds)
+    gain_of_newton_step = 0.5 * float(np.sum((_root_of(curvature, is_free).T @ gradient[is_free]) ** 2))
+    is_settled = not meets_bounds or gain_of_newton_step <= options["tolerance"] * max(1.0, abs(value))
+    return replace(optimum, x=x, value=value), is_settled
+
+
+def _root_of(curvature: Array, is_free: Mask) -> Array:
+    """C of the free parameters alone, with C Cᵀ the inverse of their curvature."""
+    return inverse_root(curvature[np.ix_(is_free, is_free)], LEAST_CURVATURE)
 
 
 def _pushes_outwards(x: Array, gradient: Array, bounds: Array) -> Mask:
@@ -147,7 +160,7 @@ def _pushes_outwards(x: Array, gradient: Array, bounds: Array) -> Mask:
 
 
 def maximize(
-    objective: Callable[[Array], tuple[float, Array]],
+    objective: Objective,
     start: Array,
     bounds: Array,
     *,

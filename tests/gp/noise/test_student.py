@@ -10,7 +10,7 @@ from rio_uq.gp.inference import exact, sparse
 from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.noise.constant import Constant
 from rio_uq.gp.noise.student import Student, bound, precision_of_new, train_student, updated
-from rio_uq.gp.noise.tails import precision_at
+from rio_uq.gp.noise.tails import likeliest_degrees, precision_at
 from rio_uq.gp.observations import Observations
 from rio_uq.gp.posterior import predict, predict_mean
 from rio_uq.gp.training import Trained
@@ -82,6 +82,20 @@ def test_the_bound_is_no_larger_than_the_likelihood_integrated_over_the_precisio
     evidence = np.log(density.sum() * (grid[1] - grid[0]) ** 2)
     posterior, data = by_turns(Observations(rows, targets), degrees)
     assert evidence - 1.0 < bound(posterior, data, degrees) < evidence
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_distances_in_closed_form_are_those_of_predictions(n_outputs):
+    rows, targets = rows_of(30, outliers=[3], n_outputs=n_outputs)
+    rng = np.random.default_rng(1)
+    data = Observations(rows, targets, rng.uniform(0.5, 3.0, 30), rng.uniform(0.2, 2.0, 30))
+    posterior = exact.posterior(KERNEL, THETA, log_noise_of(data), data)
+    mean, variance = predict(posterior, rows)
+    squares = (((targets - mean) ** 2 + variance) / posterior.likelihood_noise).sum(axis=1)
+    degrees = likeliest_degrees(squares, n_outputs, data.weight)
+    updated_data, found = updated(posterior, data)
+    assert found == pytest.approx(degrees)
+    np.testing.assert_allclose(updated_data.precision, precision_at(squares, degrees, n_outputs), rtol=1e-9)
 
 
 def test_every_step_raises_the_bound():

@@ -151,11 +151,13 @@ def _distances(posterior: Posterior, data: Observations) -> Array:
     1 − g as above, r − f has the mean (1 − g) e and the variance (1 − g) l.
     """
     noise = posterior.likelihood_noise
+    residual: Array
+    variance: Array
     if isinstance(posterior.statistics, ExactStatistics):
-        residual, latent = posterior.leave_one_out(data)
+        left_out, latent = posterior.leave_one_out(data)
         of_row = noise if data.effective_weight is None else noise / data.effective_weight[:, None]
-        rest = of_row / (latent + of_row)
-        residual, variance = rest * residual, rest * latent
+        rest = of_row / (latent + of_row)  # 1 − g
+        residual, variance = rest * left_out, rest * latent
     else:
         mean, variance = predict(posterior, data.rows, n_jobs=data.n_jobs)
         residual = data.targets - mean
