@@ -13,7 +13,7 @@ from lab.options import at_least_one, at_least_two, names_among, usable_datasets
 from lab.peers.process import add_peers_python, check_peers_python
 from lab.tasks import open_tasks, run_tasks
 
-TABLE_NAMES = ("default", "ard", "iterations", "random-forest", "ours")
+TABLE_NAMES = ("default", "ard", "iterations", "random-forest", "ours", "gain")
 SECTIONS = ("parameters", "age", "theory", "fit-times")
 """Sections of the page of results that commands write for themselves, each into a file beside the rows."""
 

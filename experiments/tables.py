@@ -25,7 +25,9 @@ TITLES = {
     "random-forest": "On random forests",
 }
 METHODS = ("NN", "RF", *PAPER_VARIANTS, "NNGP", "ANP")
-OURS = ("ours", "ours+crossfit")
+GP = "GP"
+OURS = (GP, "ours", "RIO+crossfit", "ours+residuals of folds", "ours+crossfit")
+"""Methods that are not the paper's: our defaults without the network, on it as it is, and with networks of folds."""
 SIGNIFICANCE = 0.05
 MEASURES = ("rmse", "nlpd_capped", "nlpd")
 PAPER_MEASURES = MEASURES[:2]
@@ -41,12 +43,13 @@ def paper_table(name: str) -> pd.DataFrame:
 def rows_of(rows: pd.DataFrame, table: str) -> pd.DataFrame:
     """The rows of a table, with those of methods that are the same in several tables and are run for one of them.
 
-    NNGP and ANP look at no network; our methods are compared with each variant of the paper's settings on networks.
+    NNGP, ANP and the plain GP look at no network; our methods are compared with each variant of the paper's settings on
+    networks.
     """
     own = rows[rows.table == table]
     shared = [rows[(rows.table == "default") & rows.method.isin(["NNGP", "ANP"])]] if table != "default" else []
-    if table != "random-forest":
-        shared.append(rows[(rows.table == "ours") & rows.method.isin(OURS)])
+    alike = [GP] if table == "random-forest" else OURS
+    shared.append(rows[(rows.table == "ours") & rows.method.isin(alike)])
     return pd.concat([own, *(part[part.dataset.isin(own.dataset)] for part in shared)])
 
 

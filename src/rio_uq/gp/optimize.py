@@ -25,8 +25,8 @@ LEAST_CURVATURE = 0.3
 """Directions along which an objective is curved less, or upwards, are taken for ones of this curvature."""
 
 FAR = 1e6
-"""A bound that is never reached. Within finite bounds L-BFGS-B tries the whole of its first step, which is that of Newton
-where the curvature is known; without bounds the step would have the length one."""
+"""A bound that is never reached. Within finite bounds L-BFGS-B tries the whole of its first step, which is the one of
+Newton where the curvature is known; without bounds the step would have the length one."""
 
 
 @dataclass(frozen=True)
