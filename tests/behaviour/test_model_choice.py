@@ -9,6 +9,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import rio_uq
 from rio_uq import RIORegressor
+from rio_uq.report import write_report
 
 pytestmark = pytest.mark.usefixtures("few_iterations")
 
@@ -69,6 +70,15 @@ def test_a_good_model_is_kept_and_the_summary_says_what_it_adds(rows):
     rio = RIORegressor(truth, random_state=0).fit(X, y, held_out=True)
     assert rio.model_choice_.uses_model
     assert "Beside a GP without the model: root mean squared errors" in str(rio.summary())
+
+
+def test_the_first_section_of_a_report_says_how_a_gp_without_the_model_does(rows, without_model, tmp_path):
+    X, y, _ = rows
+    model, rio = without_model
+    page = write_report(rio, X, y, tmp_path / "report.html").read_text(encoding="utf-8")
+    words = rio.summary().beside_plain_gp()
+    assert words.startswith("Predictions do without the model: root mean squared errors")
+    assert words in page[page.index('id="better"') : page.index('id="trust"')]
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,8 @@ class Report:
         What is said of them beside predictions.
     comparison, reliability, errors, table, rejection
         The five sections.
+    beside_plain_gp : str
+        How a GP without the model does on left-out rows of `fit`; empty where none was tried.
     notices : list of str
         What a reader should know first.
     decisions : list of str
@@ -49,6 +51,7 @@ class Report:
     errors: Errors
     table: RowsToSee
     rejection: Rejection
+    beside_plain_gp: str
     notices: list[str]
     decisions: list[str]
     is_conformal: bool

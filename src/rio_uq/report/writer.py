@@ -146,6 +146,7 @@ def _examine(
         errors=measure_errors(rows, summary, output or 0, rng),
         table=rows_to_see(rio, X, rows, notes),
         rejection=measure_rejection(rows),
+        beside_plain_gp=summary.beside_plain_gp(output or 0),
         notices=[*notices, *_notices(rows, len(sample), reused)],
         decisions=summary.decisions(output or 0),
         is_conformal=rio.calibration_ is not None and not rio.calibration_.is_normal,

@@ -131,6 +131,10 @@ class Summary:
             *self._words_on_error_bars(),
         ]
 
+    def beside_plain_gp(self, output: int = 0) -> str:
+        """How a GP without the model does on left-out rows, in a sentence; empty where none was tried."""
+        return " ".join(self._words_on_model(output))
+
     def _words_on_model(self, output: int) -> list[str]:
         choice = self.model_choice
         if choice is None:
