@@ -74,7 +74,7 @@ def test_a_good_model_is_kept_and_the_summary_says_what_it_adds(rows):
 
 def test_the_first_section_of_a_report_says_how_a_gp_without_the_model_does(rows, without_model, tmp_path):
     X, y, _ = rows
-    model, rio = without_model
+    _, rio = without_model
     page = write_report(rio, X, y, tmp_path / "report.html").read_text(encoding="utf-8")
     words = rio.summary().beside_plain_gp()
     assert words.startswith("Predictions do without the model: root mean squared errors")

@@ -107,9 +107,10 @@ def maximize_with_prior(objective: Objective, start: Array, bounds: Array, prior
     if search.curvature is None:
         return maximize(with_prior, start, bounds, **options)
     near, is_settled = _maximize_near(with_prior, np.clip(start, *bounds.T), bounds, search.curvature, options)
-    if is_settled or near.message == TIME_IS_UP:
+    left = search.max_iter - near.n_iter
+    if is_settled or near.message == TIME_IS_UP or left < 1:
         return near
-    further = maximize(with_prior, near.x, bounds, **options)
+    further = maximize(with_prior, near.x, bounds, **options | {"max_iter": left})
     return replace(further, n_iter=near.n_iter + further.n_iter)
 
 

@@ -18,7 +18,7 @@ from rio_uq._base.array import Array
 from rio_uq.gp.deadline import TIME_IS_UP
 from rio_uq.gp.inference import sparse
 from rio_uq.gp.inference.contract import Objective
-from rio_uq.gp.inference.nearest import Nearest, NearestObjective
+from rio_uq.gp.inference.nearest import AMONG_ALL_ROWS, Nearest, NearestObjective
 from rio_uq.gp.inference.noise_step import Step, density_step
 from rio_uq.gp.inference.sparse import Sparse, SparseObjective
 from rio_uq.gp.kernels.io import Kernel
@@ -47,11 +47,13 @@ class ChosenObjective(NearestObjective):
         optimum = self.of_subset(x, bounds, prior, search)
         if len(self.data) == len(self.all_rows):
             return optimum
-        if optimum.message == TIME_IS_UP:
+        if optimum.message == TIME_IS_UP or search.deadline.leaves_out(AMONG_ALL_ROWS):
             self._sparse = Sparse().objective(self.kernel, self.all_rows, optimum.x, self._settings, self._rng, 1)
             self.n_points = self._sparse.n_points
             return replace(optimum, x=self._sparse.start(optimum.x), is_estimate=True)
         self.n_points, step = self.among_all_rows(optimum.x, bounds, search)
+        if search.deadline.leaves_out("a comparison with inducing points"):
+            return replace(optimum, x=np.clip(step.x, *bounds.T), is_estimate=True)
         with_points, sparse_step = self._sparse_step(optimum.x)
         if sparse_step.loss > step.loss + WORTH * len(self.left_out) * self.data.n_outputs:
             return replace(optimum, x=np.clip(step.x, *bounds.T), is_estimate=True)

@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
 from rio_uq.gp.backend.threads import single_blas_thread
+from rio_uq.gp.deadline import NEVER, Deadline
 from rio_uq.gp.inducing import greedy
 from rio_uq.gp.inference import exact
 from rio_uq.gp.inference.contract import Objective
@@ -74,9 +75,12 @@ SHARED_POINTS = 200
 MOST_FEATURES = 2**27
 """Numbers that features of all rows are at most, a gibibyte of them."""
 
-EQUAL_DIGITS = 10
-"""Scaled rows are equal if they are in so many decimals: a model may give equal rows predictions that differ in the
-last digits."""
+AMONG_ALL_ROWS = "what nearest rows tell among all"
+"""A stage of a fit, which a time budget may leave out."""
+
+EQUAL_DIGITS = 7
+"""Scaled rows are equal if they are in this many decimals. Copies that come later may differ in the tenth, to which
+`rio_uq.gp.copies` rounds, and a model may give equal rows predictions that differ in the last digits."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +191,10 @@ class NearestStatistics(NamedTuple):
         return self.of_subset.log_likelihood(posterior) / share
 
     def leave_one_out(self, posterior: Posterior, data: Observations) -> tuple[Array, Array]:
-        numbers = np.searchsorted(_hash(self.local.data), _hash(data))
+        own, asked = _hash(self.local.data), _hash(data)
+        numbers = np.minimum(np.searchsorted(own, asked), len(own) - 1)
+        if not np.array_equal(own[numbers], asked):
+            raise ValueError("only rows behind the posterior can be left out of it, and some of these are not")
         return self.local.leave_one_out(numbers, data.n_jobs)
 
 
@@ -234,6 +241,8 @@ class NearestObjective(ExactObjective):
         optimum = self.of_subset(x, bounds, prior, search)
         if len(self.data) == len(self.all_rows):
             return optimum
+        if search.deadline.leaves_out(AMONG_ALL_ROWS):
+            return replace(optimum, is_estimate=True)
         self.n_points, step = self.among_all_rows(optimum.x, bounds, search)
         return replace(optimum, x=np.clip(step.x, *bounds.T), is_estimate=True)
 
@@ -246,9 +255,9 @@ class NearestObjective(ExactObjective):
         subset, or from hyperparameters near it that other left-out rows prefer, where these are better; with more
         neighbours, if the number of these is free and that is better still.
         """
-        n_points, step = self.at_full_density(x)
+        n_points, step = self.at_full_density(x, search.deadline)
         if (moved := self._moved(x, bounds, search)) is not None:
-            of_moved = self.at_full_density(moved)
+            of_moved = self.at_full_density(moved, search.deadline)
             if of_moved[1].gain(step) > WORTH_MOVING:
                 n_points, step = of_moved
         if not self._may_take_more or search.deadline.has_passed:
@@ -270,10 +279,14 @@ class NearestObjective(ExactObjective):
         less_slopes = replace(rows, targets=rows.targets - slopes.features @ slopes.weights.mean)
         return moved_to_full_density(self.kernel, x, less_slopes, numbers, self.n_neighbors, bounds, search)
 
-    def at_full_density(self, x: Array) -> tuple[int, Step]:
-        """The better number of points at these hyperparameters, and the step with it."""
-        theta, steps = self._split(x)[0], {}
+    def at_full_density(self, x: Array, deadline: Deadline = NEVER) -> tuple[int, Step]:
+        """The better number of points at these hyperparameters, and the step with it; none where there is no time for a
+        comparison.
+        """
+        theta, steps = self._split(x)[0], dict[int, Step]()
         for n_points in (0, _points_for(SHARED_POINTS, len(self.all_rows))):
+            if steps and deadline.leaves_out(AMONG_ALL_ROWS):
+                break
             steps[n_points] = self._step(x, _points(self.kernel, theta, self.data, n_points))
         best = min(steps, key=lambda number: steps[number].loss)
         return best, steps[best]
@@ -398,4 +411,8 @@ def _distinct(data: Observations) -> Observations:
     _, first, cell = np.unique(_hash(data), return_index=True, return_inverse=True)
     if len(first) == len(data):
         return data
-    return replace(data.subset(first), weight=np.bincount(cell, weights=data.weight).astype(float))
+    weight = np.bincount(cell, weights=data.weight).astype(float)
+    precision = data.precision
+    if precision is not None:
+        precision = np.bincount(cell, weights=data.effective_weight) / weight
+    return replace(data.subset(first), weight=weight, precision=precision)

@@ -213,7 +213,8 @@ class Sparse:
     def rounds(self, settings: Settings, data: Observations) -> list[int]:
         """Greedy points depend on the kernel: choose, optimise a little, choose again."""
         if isinstance(settings.inducing, str) and settings.inducing == "greedy":
-            return [min(self._first_round(data), settings.max_iter), settings.max_iter]
+            first = min(self._first_round(data), settings.max_iter - 1)
+            return [first, settings.max_iter] if first > 0 else [settings.max_iter]
         return [settings.max_iter]
 
     def _first_round(self, data: Observations) -> int:
