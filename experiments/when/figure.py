@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from experiments.figures.style import MUTED, new_figure, save, styled
 
@@ -18,7 +18,7 @@ MARKERS = "os^D"
 Line = tuple[str, pd.DataFrame]
 
 TICKS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.5, 2.0, 3.0)
-MOST_TICKS = 6
+FEWEST_TICKS, MOST_TICKS = 4, 6
 
 
 @styled
@@ -36,7 +36,7 @@ def draw(points: pd.DataFrame, path: Path) -> None:
         (11.0, 7.2),
         "What the model adds",
         "RMSE of RIO divided by that of a rival: below the line RIO is better. Geometric means over repetitions; bands "
-        "are two standard errors of the logarithm, none where there is a single repetition.",
+        "are two standard errors of the logarithm. Hollow points have a single repetition, and no error.",
     )
     columns = (rows_lines(points), columns_lines(points), quality_lines(points))
     labels = ("training rows", "columns (1,000 rows)", "RMSE of the model / std of y (300 rows)")
@@ -77,22 +77,26 @@ def _panel(axis: Axes, lines: list[Line], name: str) -> None:
     for (label, line), colour, marker in zip(lines, COLOURS, MARKERS, strict=False):
         ordered = line.sort_values("x")
         x, mean = ordered["x"].to_numpy(float), ordered[name].to_numpy(float)
-        error = ordered[f"{name}_error"].fillna(0.0).to_numpy(float)
+        error = ordered[f"{name}_error"].to_numpy(float)
         joins = "" if label.startswith("SC and CT") else "-"
         axis.errorbar(
             x, np.exp(mean), _bars(mean, error), color=colour, marker=marker, markersize=4.5, linestyle=joins,
             linewidth=1.4, elinewidth=0.8, label=label,
         )  # fmt: skip
         if joins:
-            axis.fill_between(
-                x, *np.exp([mean - 2.0 * error, mean + 2.0 * error]), color=colour, alpha=0.15, linewidth=0
-            )
+            band = np.exp([mean - 2.0 * error, mean + 2.0 * error])
+            axis.fill_between(x, *band, color=colour, alpha=0.15, linewidth=0)
+        single = np.isnan(error)
+        axis.plot(
+            x[single], np.exp(mean[single]), marker, markersize=4.5, color=colour, markerfacecolor="white", zorder=3
+        )
     axis.set(xscale="log", yscale="log")
     _plain_ticks(axis)
 
 
 def _bars(mean: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """Lengths below and above, (2, points)."""
+    """Lengths below and above, (2, points); none where there is no error."""
+    error = np.nan_to_num(error)
     return np.array([np.exp(mean) - np.exp(mean - 2.0 * error), np.exp(mean + 2.0 * error) - np.exp(mean)])
 
 
@@ -100,11 +104,14 @@ def _plain_ticks(axis: Axes) -> None:
     """Ratios as plain numbers, so many that they can be read."""
     low, high = axis.get_ylim()
     within = [tick for tick in TICKS if low <= tick <= high]
-    step = -(-len(within) // MOST_TICKS)
-    one = within.index(1.0)
-    axis.set_yticks([tick for i, tick in enumerate(within) if (i - one) % step == 0])
+    if len(within) < FEWEST_TICKS:
+        axis.yaxis.set_major_locator(MaxNLocator(MOST_TICKS))
+    else:
+        step = -(-len(within) // MOST_TICKS)
+        one = within.index(1.0)
+        axis.set_yticks([tick for i, tick in enumerate(within) if (i - one) % step == 0])
+    axis.yaxis.set_minor_locator(NullLocator())
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.yaxis.set_minor_formatter(NullFormatter())
     axis.xaxis.set_major_locator(LogLocator(10.0, (1.0, 2.0, 5.0), numticks=20) if _is_narrow(axis) else LogLocator())
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     axis.xaxis.set_minor_formatter(NullFormatter())

@@ -10,6 +10,7 @@ import pandas as pd
 
 from experiments.when.figure import draw
 from experiments.when.summary import summary, verdict
+from experiments.when.sweeps import cases
 from lab.json_lines import Row
 from lab.markdown import bold, markdown_table, write_tables
 
@@ -48,6 +49,14 @@ SECTIONS = {
     ),
 }
 
+PLACES = {
+    "n": "rows",
+    "d": "columns",
+    "quality": "share or rounds",
+    "extrapolation": "widths beyond",
+    "labels": "rows",
+}
+
 LEGEND = """RMSE is that of noisy test outcomes. Ratios are RMSE(RIO)/RMSE(model), RMSE(RIO)/RMSE(GP) and
 CRPS(RIO)/CRPS(GP), geometric means over repetitions; behind ± is the standard error of the mean logarithm, in per cent.
 Below one RIO is better. Ratios and differences of NLPD are **bold** where RIO is better by more than two standard
@@ -57,8 +66,6 @@ last column is the share of fits in which RIO has not put the model aside for a 
 """
 
 HEADER = (
-    "world, model",
-    "at",
     "runs",
     "RMSE: model",
     "GP",
@@ -99,7 +106,7 @@ def write(rows: list[Row], page: Path, figure: Path) -> None:
 def section(points: pd.DataFrame, name: str) -> str:
     title, text = SECTIONS[name]
     lines = [line(point) for _, point in points[points["sweep"] == name].iterrows()]
-    return f"## {title}\n\n{text}\n\n{markdown_table(HEADER, lines)}"
+    return f"## {title}\n\n{text}\n\n{markdown_table(['world, model', PLACES[name], *HEADER], lines)}"
 
 
 def line(point: pd.Series) -> list[str]:
@@ -107,7 +114,7 @@ def line(point: pd.Series) -> list[str]:
         f"{point['world']}, {point['model']}",
         f"{point['value']:,g}",
         f"{point['runs']}",
-        *(f"{point[f'{method}_rmse']:.3g}" for method in ("model", "gp", "rio")),
+        *(f"{point[f'{method}_rmse']:#.3g}".rstrip(".") for method in ("model", "gp", "rio")),
         ratio(point, "to_model"),
         ratio(point, "to_gp"),
         ratio(point, "crps_to_gp"),
@@ -139,15 +146,26 @@ def number(value: float, digits: int) -> str:
 
 
 def counts(points: pd.DataFrame) -> str:
-    """In how many points of each sweep RIO is better, worse, or neither."""
+    """In how many points of each sweep RIO is better, worse, or neither, and which points have no rows."""
     lines = []
     for name in SECTIONS:
         some = points[points["sweep"] == name]
+        repeated = some[some["runs"] > 1]
         if len(some):
-            cells = [_counted(some, measure) for measure in ("to_model", "to_gp", "nlpd_to_gp")]
-            lines.append([SECTIONS[name][0], str(len(some)), *cells])
-    header = ["sweep", "points", "RMSE, to the model", "RMSE, to the GP", "NLPD, to the GP"]
-    return "Points at which RIO is better / neither / worse by two standard errors:\n\n" + markdown_table(header, lines)
+            cells = [_counted(repeated, measure) for measure in ("to_model", "to_gp", "nlpd_to_gp")]
+            lines.append([SECTIONS[name][0], str(len(some)), str(len(repeated)), *cells])
+    header = ["sweep", "points", "repeated", "RMSE, to the model", "RMSE, to the GP", "NLPD, to the GP"]
+    table = markdown_table(header, lines)
+    text = f"Repeated points at which RIO is better / neither / worse by two standard errors:\n\n{table}"
+    absent = not_measured(points)
+    return text + (f"\nNot measured: {', '.join(absent)}.\n" if absent else "")
+
+
+def not_measured(points: pd.DataFrame) -> list[str]:
+    """Worlds and numbers of rows that have no row at all."""
+    measured = set(zip(points["world"], points["n"], strict=True))
+    wanted = dict.fromkeys((case.world, case.n) for case in cases())
+    return [f"{world} at {n:,} rows" for world, n in wanted if (world, n) not in measured]
 
 
 def _counted(points: pd.DataFrame, name: str) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from lab.json_lines import Row
 
 COMPARED = ("to_model", "to_gp", "nlpd_to_gp", "crps_to_gp")
-GROUP = ("sweep", "world", "model", "value", "n", "d")
+GROUP = ("sweep", "d", "world", "model", "value", "n")
 
 
 def compared(rows: Iterable[Row]) -> pd.DataFrame:

@@ -252,6 +252,13 @@ class TestPage:
         for some in ([infinite], [infinite, row(run=1), row(run=2, rio_nlpd=1.3)]):
             assert "| 0.70 | inf | – |" in page.section(summary(some), "n")
 
+    def test_single_repetitions_are_not_judged_and_what_is_not_measured_is_named(self, rows):
+        text = page.counts(summary(rows))
+        assert "| More rows | 2 | 1 | 1 / 0 / 0 | 0 / 0 / 1 | 0 / 0 / 1 |" in text
+        assert "| More columns | 2 | 0 | 0 / 0 / 0 |" in text
+        assert "protein at 20,000 rows" in text
+        assert "smooth at 50 rows" not in text
+
     def test_command_writes_the_page_and_leaves_its_text(self, rows, tmp_path, monkeypatch):
         monkeypatch.setattr(command_line, "FOLDER", tmp_path)
         monkeypatch.setattr(command_line, "FIGURES", tmp_path / "figures")
