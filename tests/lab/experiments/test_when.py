@@ -136,16 +136,18 @@ class TestSimulators:
         assert without_paint[1] / without_paint[0] == pytest.approx(np.cos(np.pi / 18) ** -0.9)
 
     @pytest.mark.parametrize(
-        ("truth", "cheap", "bounds"),
+        ("truth", "cheap", "bounds", "left"),
         [
-            (simulators.borehole, simulators.cheap_borehole, simulators.BOREHOLE),
-            (simulators.wing_weight, simulators.cheap_wing_weight, simulators.WING),
+            (simulators.borehole, simulators.cheap_borehole, simulators.BOREHOLE, 0.0),
+            (simulators.wing_weight, simulators.cheap_wing_weight, simulators.WING, 0.11),
         ],
     )
-    def test_cheap_versions_are_like_the_truth_and_not_the_truth(self, truth, cheap, bounds, rng):
+    def test_cheap_versions_are_off_mainly_by_a_factor(self, truth, cheap, bounds, left, rng):
         X = rng.uniform(*bounds, (2000, bounds.shape[1]))
-        assert 0.9 < np.corrcoef(truth(X), cheap(X))[0, 1] < 1.0
-        assert np.std(truth(X) - cheap(X)) > 0.02 * np.std(truth(X))
+        y, y_cheap = truth(X), cheap(X)
+        assert np.std(y - y_cheap) > 0.1 * np.std(y)
+        scaled = y_cheap * y.mean() / y_cheap.mean()
+        assert np.std(y - scaled) / np.std(y) == pytest.approx(left, abs=0.01 if left else 0.001)
 
     def test_the_oscillator_solves_its_equation(self):
         damping, step = 0.08, 1e-4
