@@ -45,8 +45,8 @@ SECTIONS = {
     "labels": (
         "Few measured rows and a simulator",
         "The truth is the `borehole` function or the weight of a wing with noise of 5 % of its standard deviation; the "
-        "model is a cheaper version of it that has seen no row. That of the borehole, as published, is the truth times a "
-        "constant to within 0.1 %; that of the wing leaves 11 % of the standard deviation once it is scaled.",
+        "model is a cheaper version of it that has seen no row. That of the borehole, as published, is the truth times "
+        "a constant to within 0.1 %; that of the wing leaves 11 % of the standard deviation once it is scaled.",
     ),
 }
 
