@@ -8,7 +8,9 @@ from pathlib import Path
 
 from experiments.measures import store_of
 from experiments.runner import FIGURES, FOLDER, PREDICTIONS, RESULTS, work
+from experiments.when.sweeps import SWEEPS
 from lab.datasets import DATASETS, DataNotFoundError, available
+from lab.json_lines import read_rows
 from lab.options import at_least_one, at_least_two, names_among, usable_datasets
 from lab.peers.process import add_peers_python, check_peers_python
 from lab.tasks import open_tasks, run_tasks
@@ -16,6 +18,7 @@ from lab.tasks import open_tasks, run_tasks
 TABLE_NAMES = ("default", "ard", "iterations", "random-forest", "ours", "gain")
 SECTIONS = ("parameters", "age", "theory", "fit-times")
 """Sections of the page of results that commands write for themselves, each into a file beside the rows."""
+WHEN = RESULTS.with_name("when.jsonl")
 
 SMALL = ("yacht", "ENB/h", "ENB/c", "airfoil", "CCS", "wine/r")
 HOUR = (
@@ -74,6 +77,11 @@ def _parser() -> argparse.ArgumentParser:
         "--runs", type=at_least_one, default=5, help="number of random splits (default: %(default)s)"
     )
     add_peers_python(parameters)
+    when = add("when", run_when, "What the model adds: RIO beside the model alone and a plain GP, experiments/WHEN.md.")
+    when.add_argument("--results", type=Path, default=WHEN, help="file of the rows (default: %(default)s)")
+    when.add_argument("--sweeps", type=names_among(SWEEPS), default=list(SWEEPS), help="with commas (default: all)")
+    when.add_argument("--most-rows", type=at_least_one, help="leave out fits to more rows (default: none)")
+    when.add_argument("--page-only", action="store_true", help="write the page from the rows that are there")
     add("report", write_report, "The page of results, experiments/RESULTS.md, from the rows that are there.", results)
     add("paper", run_paper, "A version of everything that ends within an hour on two processors.", results, jobs)
     return parser
@@ -154,6 +162,19 @@ def run_parameters(options: argparse.Namespace) -> None:
 
     check_peers_python(options.peers_python)
     keep_section("parameters", parameters.section(options.runs, options.peers_python), options.results)
+
+
+def run_when(options: argparse.Namespace) -> None:
+    from experiments.when import page
+    from experiments.when.run import run
+
+    if not options.page_only:
+        run(options.results, options.sweeps, options.most_rows)
+    rows = read_rows(options.results)
+    if not rows:
+        sys.exit(f"there are no rows in {options.results}: make them without --page-only")
+    page.write(rows, FOLDER / "WHEN.md", FIGURES / "when.png")
+    print(f"written: {FOLDER / 'WHEN.md'}")
 
 
 def keep_section(name: str, text: str, results: Path) -> None:

@@ -1,0 +1,1 @@
+"""Where RIO beats the model under it and a plain Gaussian process, and where it does not."""
