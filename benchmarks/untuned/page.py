@@ -30,8 +30,8 @@ splits, where fewer than {N_RUNS} were run.
 DUELS = """Tables on which a method has a smaller : larger mean; in brackets, those on which the corrected test, after
 Holm's correction for all pairs of the column, is sure of it.
 """
-SAME = f"""Share of splits on which RIO has taken the plain GP, by its own choice on left-out rows: it has made the
-predictions of {GP}.
+SAME = f"""Share of splits on which RIO, by its own choice on left-out rows, has made the predictions of {GP} / has left
+those of the model as they are, so that it adds error bars alone.
 """
 COVERAGE = """Shares of test rows in the intervals, in per cent: means over tables, and in brackets the smallest and the
 largest of a table. Seconds are processor seconds of a split on one thread, the model's own included: the mean over
@@ -78,13 +78,22 @@ def duel_table(rows: pd.DataFrame, reference: str) -> str:
 
 def same_table(rows: pd.DataFrame) -> str:
     """Tables as rows, RIO on each model as columns."""
-    shares = {name: same_as(rows, name, GP).groupby(level="dataset").mean() for name in RIO if name in present(rows)}
+    methods = [name for name in RIO if name in present(rows)]
+    shares = {
+        (name, other): same_as(rows, name, other).groupby(level="dataset").mean()
+        for name in methods
+        for other in (GP, RIO[name])
+    }
     lines = [
-        [name, *(f"{100 * share[name]:.0f} %" if name in share else "" for share in shares.values())]
-        for name in TABLES
-        if any(name in share for share in shares.values())
+        [table, *(" / ".join(_share(shares[name, other], table) for other in (GP, RIO[name])) for name in methods)]
+        for table in TABLES
+        if any(table in share for share in shares.values())
     ]
-    return markdown_table(["table", *shares], lines)
+    return markdown_table(["table", *methods], lines)
+
+
+def _share(shares: pd.Series, table: str) -> str:
+    return f"{100 * shares[table]:.0f} %" if table in shares else "–"
 
 
 def coverage_table(rows: pd.DataFrame) -> str:
@@ -127,7 +136,7 @@ def page(rows: pd.DataFrame) -> str:
     parts += ["## CRPS\n", means_table(rows, "crps")]
     parts += ["## Coverage and time\n", COVERAGE, coverage_table(rows)]
     if GP in present(rows) and set(RIO) & set(present(rows)):
-        parts += ["## Where RIO has taken the plain GP\n", SAME, same_table(rows)]
+        parts += ["## Where RIO is the plain GP, or the model\n", SAME, same_table(rows)]
     parts += ["## Tables\n", description_table(rows), "## Methods\n", methods_table(rows)]
     return "\n".join(parts)
 

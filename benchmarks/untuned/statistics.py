@@ -44,7 +44,5 @@ def beside(rows: pd.DataFrame, reference: str) -> dict[str, dict[str, Duel]]:
 def same_as(rows: pd.DataFrame, method: str, other: str) -> pd.Series:
     """Whether a method has made the predictions of another: a bool for each table and split that both have."""
     rmse = rows.set_index(["dataset", "run", "method"])["rmse"].unstack("method")
-    if method not in rmse or other not in rmse:
-        return pd.Series(dtype=bool)
-    both = rmse[[method, other]].dropna()
+    both = rmse.reindex(columns=[method, other]).dropna()
     return pd.Series(np.isclose(both[method], both[other], rtol=SAME_RMSE, atol=0.0), index=both.index)

@@ -147,7 +147,7 @@ class TestPage:
             "NLPD",
             "CRPS",
             "Coverage and time",
-            "Where RIO has taken the plain GP",
+            "Where RIO is the plain GP, or the model",
             "Tables",
             "Methods",
         ]
@@ -155,7 +155,7 @@ class TestPage:
         assert "| NN+RIO | 2 : 0 (2 : 0) | 2 : 0 (2 : 0) | 2 : 0 (2 : 0) |" in text
         assert f"| {GP} | 70.0 (70–70) | 90.0 (90–90) | 94.0 (94–94) | 1.5 |" in text
         assert "| NN |  |  |  | 1.5 |" in text
-        assert "| penguins | 0 % | 0 % |" in text
+        assert "| penguins | 0 % / 0 % | 0 % / – |" in text
 
     def test_tables_that_were_not_run_are_named(self, rng):
         text = page.description_table(made_up(rng, runs=3))
