@@ -10,6 +10,8 @@
 # make bench-quality  predictions and error bars beside other methods on the UCI data (RUNS=5 JOBS=2); resumable
 # make bench-standard  the nine UCI sets with the splits that papers on uncertainty share, in the form of their tables (SPLITS=20
 #             JOBS=2; RIO_UQ_DATA names the folder of the data); resumable
+# make bench-untuned  ten tables that no default was chosen on: the paper's RIO, ours, a plain GP and boosting with error bars
+#             (JOBS=2); resumable
 # make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
 # make bench-shift  error bars of shifted rows and attacked inputs (RIO_UQ_DATA names the folder of the data)
 # make bench-levers  where a fit spends its time, and what other ways would cost (RIO_UQ_DATA names the folder of the data)
@@ -34,7 +36,7 @@ EXTRAS_scale := demo,parquet,dask
 
 export DATA TARGET
 
-.PHONY: demo docs paper test test-lab test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-standard bench-scale bench-shift bench-levers bench-defaults bench-worlds bench-large bench-exact clean
+.PHONY: demo docs paper test test-lab test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-standard bench-untuned bench-scale bench-shift bench-levers bench-defaults bench-worlds bench-large bench-exact clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -77,7 +79,7 @@ test-slow: $(VENV)/installed-test
 	$(PYTEST) -m slow
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(QUALITY) $(DEFAULTS) $(LARGE) $(EXACT) demo-output build dist docs/_figures docs/api docs/gallery docs/sg_execution_times.rst .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(QUALITY) $(DEFAULTS) $(LARGE) $(EXACT) $(UNTUNED) demo-output build dist docs/_figures docs/api docs/gallery docs/sg_execution_times.rst .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 PEERS := .venv-peers
 $(PEERS)/installed: lab/peers/requirements.txt
@@ -132,6 +134,12 @@ bench-standard: export OMP_NUM_THREADS = 1
 bench-standard: $(QUALITY)/installed
 	$(QUALITY)/bin/python -m benchmarks.standard run --runs $(SPLITS) --jobs $(JOBS)
 	$(QUALITY)/bin/python -m benchmarks.standard page
+
+UNTUNED := .venv-untuned
+bench-untuned: export OMP_NUM_THREADS = 1
+bench-untuned: $(UNTUNED)/installed
+	$(UNTUNED)/bin/python -m benchmarks.untuned run --jobs $(JOBS)
+	$(UNTUNED)/bin/python -m benchmarks.untuned page
 
 bench-defaults: export OMP_NUM_THREADS = 1
 bench-defaults: $(DEFAULTS)/installed

@@ -37,6 +37,7 @@ FIGURE = "age-bands.png"
 METHODS: dict[str, Method] = {
     "network": base_model,
     "SVGP": rio_method(variant="SVGP"),
+    "R+O": rio_method(variant="R+O"),
     "RIO": rio_method(variant="RIO"),
     "ours": rio_method(),
 }
@@ -102,9 +103,12 @@ def work(task: Task, path: Path, *, cache: Path, sha256: str | None = SHA256) ->
 
 
 def predictions(runs: int, cache: Path) -> pd.DataFrame:
-    """The stored predictions of all test rows: columns method, run, y, y_pred, mean, std (missing for the network)."""
+    """The stored predictions of all test rows, of the methods that are shown by bands.
+
+    The columns are method, run, y, y_pred, mean, std (missing for the network).
+    """
     frames = []
-    for run, method in product(range(runs), METHODS):
+    for run, method in product(range(runs), age_report.BANDED):
         of = stored.load(cache, NAME, NAME, run, method)
         std = np.nan if of.std is None else of.std
         columns = {"method": method, "run": run, "y": of.y, "y_pred": of.base, "mean": of.mean, "std": std}

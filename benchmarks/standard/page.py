@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable, Mapping
 from itertools import product
 from pathlib import Path
 
@@ -38,8 +39,13 @@ those of NGBoost from Duan et al. (2020), whose script draws the same splits, as
 def means_table(rows: pd.DataFrame, measure: str) -> str:
     """Data sets as rows, methods as columns."""
     frames = by_split(rows, measure)
+    return table_of_means(frames, COLUMNS, {name: STANDARD[name].n_splits for name in frames})
+
+
+def table_of_means(frames: dict[str, pd.DataFrame], names: Iterable[str], n_splits: Mapping[str, int]) -> str:
+    """The same of a measure by splits: which methods, in which order, and how many splits each data set should have."""
     worse = beaten(frames)
-    methods = [name for name in COLUMNS if any(name in frame for frame in frames.values())]
+    methods = [name for name in names if any(name in frame for frame in frames.values())]
     lines = []
     for name, frame in frames.items():
         whole = complete(frame)
@@ -51,7 +57,7 @@ def means_table(rows: pd.DataFrame, measure: str) -> str:
                 continue
             values = frame[method].dropna()
             text = bold(mean_and_error(values), method == best) + "†" * ((name, method) in worse)
-            cells.append(text + (f" ({len(values)})" if len(values) < STANDARD[name].n_splits else ""))
+            cells.append(text + (f" ({len(values)})" if len(values) < n_splits[name] else ""))
         lines.append([name, *cells])
     return markdown_table(["data set", *methods], lines)
 
@@ -104,14 +110,15 @@ def duel_table(rows: pd.DataFrame, reference: str) -> str:
     """A line for each of the others."""
     by_measure = [duels(by_split(rows, measure), reference) for measure in MEASURES]
     lines = [
-        [method, *(_duel(of_measure.get(method)) for of_measure in by_measure)]
+        [method, *(duel_text(of_measure.get(method)) for of_measure in by_measure)]
         for method in COLUMNS
         if any(method in of_measure for of_measure in by_measure)
     ]
     return markdown_table(["method", *MEASURES.values()], lines)
 
 
-def _duel(duel: Duel | None) -> str:
+def duel_text(duel: Duel | None) -> str:
+    """Data sets on which it is better and worse; in brackets, those where the test is sure of it."""
     return "" if duel is None else f"{duel.better} : {duel.worse} ({duel.surely_better} : {duel.surely_worse})"
 
 

@@ -12,13 +12,15 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Mapping
 from dataclasses import astuple, replace
 from importlib import import_module
 from pathlib import Path
 
 from benchmarks.quality.answers import Row, measured
 from benchmarks.standard.methods import METHODS, PACKAGES, PUBLISHED, applies
-from benchmarks.standard.splits import TABLES, numbers_of, split_of
+from benchmarks.standard.models import Method
+from benchmarks.standard.splits import TABLES, Split, numbers_of, split_of
 from lab.datasets import available
 from lab.datasets.standard import STANDARD, published_mc_dropout
 from lab.options import at_least_one, names_among
@@ -53,7 +55,11 @@ def missing_tasks(tables: list[str], datasets: list[str], methods: list[str], n_
 
 def work(task: Task, path: Path) -> None:
     """One task, in a process of its own. A method that fails is told of and leaves no row: the others go on."""
-    split = split_of(task.table, task.dataset, task.run)
+    answer_all(task, split_of(task.table, task.dataset, task.run), METHODS, path)
+
+
+def answer_all(task: Task, split: Split, methods: Mapping[str, Method], path: Path) -> None:
+    """Store a row for each method of a task."""
     logging.disable(logging.INFO)  # MAPIE has a line for each pair of quantiles that cross
     _single_thread()
     for name in task.methods:
@@ -63,7 +69,7 @@ def work(task: Task, path: Path) -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 began = time.process_time()
-                answer = METHODS[name](split)
+                answer = methods[name](split)
                 seconds = time.process_time() - began
             row = measured(task.table, task.dataset, task.run, name, split.y_test, replace(answer, seconds=seconds))
         except Exception:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,13 +20,15 @@ LEAST = 7
 """Data sets of nine on which RIO is to be the best."""
 
 
-def by_split(rows: pd.DataFrame, measure: str) -> dict[str, pd.DataFrame]:
+def by_split(
+    rows: pd.DataFrame, measure: str, datasets: Iterable[str] = tuple(STANDARD), methods: Sequence[str] = COLUMNS
+) -> dict[str, pd.DataFrame]:
     """For each data set, a row for each standard split and a column for each method that has the measure."""
     standard = rows[rows["table"] == "standard"]
     frames = {}
-    for name in STANDARD:
+    for name in datasets:
         frame = standard[standard["dataset"] == name].pivot(index="run", columns="method", values=measure)
-        frame = frame.reindex(columns=[method for method in COLUMNS if method in frame]).dropna(axis=1, how="all")
+        frame = frame.reindex(columns=[method for method in methods if method in frame]).dropna(axis=1, how="all")
         if frame.shape[1]:
             frames[name] = frame
     return frames

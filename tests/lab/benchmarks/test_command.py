@@ -22,6 +22,7 @@ def test_every_benchmark_is_there():
         "shift",
         "speed",
         "standard",
+        "untuned",
         "worlds",
     ]
     for name in NAMES:
