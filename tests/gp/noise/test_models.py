@@ -10,7 +10,7 @@ from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.noise import NOISES, _of_unseen_rows, learn_noise
 from rio_uq.gp.noise.constant import Constant, noise_of_unseen_rows
 from rio_uq.gp.noise.contract import LearntNoise
-from rio_uq.gp.noise.varying import Varying
+from rio_uq.gp.noise.varying import Varying, fit_varying
 from rio_uq.gp.observations import Observations
 
 
@@ -53,6 +53,38 @@ def test_varying_noise_follows_the_rows_around_the_level(rng):
 
 def test_where_nothing_speaks_for_varying_noise_it_is_constant(rng):
     assert learn("io", rng, 0.0)[3] == Constant()
+
+
+def learnt_from(rng, n, std, latent):
+    """Noise of rows whose left-out residuals have these standard deviations, by their places (n, 3), and this latent
+    variance.
+    """
+    rows = rng.uniform(-1.0, 1.0, size=(n, 3))
+    residual, data = std(rows) * rng.normal(size=n), Observations(rows, np.zeros((n, 1)))
+    posterior = exact.posterior(io_kernel(2, 1, ard=True), np.zeros(5), np.zeros(1), data)
+    learnt = fit_varying(posterior, data, 2, residual, np.full(n, latent), rng)
+    return rows, learnt
+
+
+def test_noise_that_is_loud_in_few_rows_varies(rng):
+    """Logarithms hardly show a corner with a fortieth of the rows, and squares do."""
+
+    def is_loud(rows):
+        return (rows[:, 0] > 0.55) & (rows[:, 1] > 0.55) & (rows[:, 2] > 0.0)
+
+    rows, learnt = learnt_from(rng, 900, lambda rows: np.where(is_loud(rows), 8.0, 1.0), 0.1)
+    assert learnt.noise.varies
+    variance = learnt.level * learnt.noise.factor(rows)
+    assert variance[is_loud(rows)].mean() > 5.0 * variance[~is_loud(rows)].mean()
+
+
+def test_noise_may_be_larger_than_a_large_latent_variance(rng):
+    """Where errors are ten times what the GP expects, which is much more than the noise that it has learnt."""
+    rows, learnt = learnt_from(rng, 600, lambda rows: np.where(rows[:, 0] > 0.3, 60.0, 6.0), 36.0)
+    assert learnt.noise.varies
+    total = 36.0 + learnt.level * learnt.noise.factor(rows)
+    assert np.median(total[rows[:, 0] > 0.5]) > 0.4 * 60.0**2
+    assert np.median(total[rows[:, 0] < 0.1]) < 3.0 * 6.0**2
 
 
 def test_the_level_is_that_of_held_out_rows(rng):

@@ -17,6 +17,7 @@ from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.noise.constant import fit_constant, likeliest_variance
 from rio_uq.gp.noise.contract import LearntNoise, Response
 from rio_uq.gp.observations import Observations
+from rio_uq.gp.paired import is_clear_gain
 from rio_uq.gp.posterior import Posterior, predict_mean
 from rio_uq.gp.priors import weak_prior
 from rio_uq.gp.settings import Settings
@@ -47,7 +48,14 @@ LARGEST_SQUARE, FURTHEST_STEP = 30.0, 2.0
 any is larger), and scoring leaves the range that g has by the logarithms by at most so much."""
 
 LEAST_LOG_BAYES_FACTOR = 3.0
-"""Of varying noise over constant noise, beside ½ for each parameter: with less, noise is taken to be constant."""
+"""Of varying noise over constant noise, beside ½ for each parameter. With less, left-out rows have to be clearly
+likelier with it, by their squares: where noise is loud in few rows, logarithms hardly show it."""
+
+STANDARD_ERRORS, LEAST_GAIN = 2.0, 5.0
+"""By so many standard errors, and so many nats."""
+
+LEAST_NOISE = 0.05
+"""Of the total variance, as a start: where latent variances are large, residuals do not tell it apart from them."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +122,9 @@ def _fit_field(
 
     whose working response is g + (e²/V − 1) V/s with variance 2 (V/s)², where s = exp g and V = l + s.
 
+    Scoring starts at s = (1 + l) e^g − l, with the g that the logarithms have told: where latent variances are large
+    beside the noise, e^g itself is far from it.
+
     The last step is a sparse GP on working responses, which has its own leave-one-out in closed form: response minus
     leave-one-out residual is g at a row without that row's response.
 
@@ -153,38 +164,43 @@ def _fit_field(
     trained = train(kernel, problem, [start], bounds, settings, rng, weak_prior(kernel, 1, scales))
     variance = float(np.clip(scales.target, *np.exp(bounds[-1])))
     log_bayes_factor = trained.bound - _log_likelihood_of_zero(problem, variance)
-    if log_bayes_factor < LEAST_LOG_BAYES_FACTOR + 0.5 * kernel.n_parameters:
-        return None
+    is_sure = log_bayes_factor > LEAST_LOG_BAYES_FACTOR + 0.5 * kernel.n_parameters
     posterior = trained.posterior
-    first = predict_mean(posterior, data.rows, n_jobs=data.n_jobs)[:, 0]
-    for _ in range(SCORING_STEPS):
-        g = predict_mean(posterior, data.rows, n_jobs=data.n_jobs)[:, 0]
-        g = offset + np.clip(g, first.min() - FURTHEST_STEP, first.max() + FURTHEST_STEP)
+    ratio = np.exp(offset + predict_mean(posterior, data.rows, n_jobs=data.n_jobs)[:, 0])
+    first = np.log(np.maximum(ratio * (1.0 + latent) - latent, LEAST_NOISE * ratio * (1.0 + latent))) - offset
+    low, high = float(first.min()) - FURTHEST_STEP, float(first.max()) + FURTHEST_STEP
+    g = offset + first
+    for step_number in range(SCORING_STEPS):
+        if step_number:
+            g = predict_mean(posterior, data.rows, n_jobs=data.n_jobs)[:, 0]
+            g = offset + np.clip(g, low, high)
         s = np.exp(g)
         share = s / (latent + s)
         response = g + (np.minimum(squares / (latent + s), LARGEST_SQUARE) - 1.0) / share
         step = replace(problem, targets=(response - offset)[:, None], precision=share**2)
         posterior = sparse.posterior(kernel, posterior.theta, np.log([2.0]), posterior.points, step)
     g = predict_mean(posterior, data.rows, n_jobs=data.n_jobs)
-    low, high = float(first.min()) - FURTHEST_STEP, float(first.max()) + FURTHEST_STEP
     high = min(high, float(np.log(squares.max())) - offset)  # no noise is larger than the largest residual
     field = Varying(posterior, offset, max(float(g.min()), low), max(low, min(float(g.max()), high)))
     without_row = step.targets - posterior.leave_one_out(step)[0]
     left_out = np.exp(offset + np.clip(without_row[:, 0], field.lowest, field.highest))
-    return (field, left_out) if _makes_likelier(left_out, data, residual, latent) else None
+    return (field, left_out) if _makes_likelier(left_out, data, residual, latent, is_sure=is_sure) else None
 
 
-def _makes_likelier(factor: Array, data: Observations, residual: Array, latent: Array) -> bool:
+def _makes_likelier(factor: Array, data: Observations, residual: Array, latent: Array, *, is_sure: bool) -> bool:
     """Whether left-out residuals are likelier with noise that varies, as learnt without the row, than with constant
-    noise.
+    noise; clearly so if nothing else says that it does.
 
     The logarithms of residuals, by which the field was learnt, hardly see heavy tails, and a normal distribution has to
     cover them: where noise is far from normal, the field may be too small everywhere.
     """
     weight = np.ones(len(data)) if data.weight is None else data.weight
     constant, varying = latent + likeliest_variance(residual, latent, weight), latent + factor
-    losses = [float(weight @ (np.log(variance) + residual**2 / variance)) for variance in (constant, varying)]
-    return losses[1] < losses[0]
+    losses = [0.5 * (np.log(variance) + residual**2 / variance) for variance in (constant, varying)]
+    gain = losses[0] - losses[1]
+    if is_sure:
+        return float(weight @ gain) > 0.0
+    return float(weight @ gain) > LEAST_GAIN and is_clear_gain(gain, weight, STANDARD_ERRORS)
 
 
 def _log_likelihood_of_zero(data: Observations, variance: float) -> float:
