@@ -30,6 +30,7 @@ LINKED = [
     *TEXTS,
     ROOT / "CHANGELOG.md",
     ROOT / "experiments" / "RESULTS.md",
+    ROOT / "experiments" / "WHEN.md",
     *sorted((ROOT / "docs" / "results").glob("*.md")),
     *sorted((ROOT / "benchmarks").glob("*.md")),
 ]
