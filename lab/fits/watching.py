@@ -17,18 +17,28 @@ from sklearn.base import clone
 
 from lab.rio import fit
 from rio_uq import RIORegressor
-from rio_uq.gp import training
+from rio_uq.gp import attempts, training
 from rio_uq.gp.training import Trained
+from rio_uq.trainer import Trainer
 
 Arrays = dict[str, np.ndarray]
-TRAIN = "rio_uq.gp.attempts.train"
 
 
 @contextmanager
-def one_problem() -> Iterator[None]:
-    """The GP on residuals alone: a plain GP and a Student likelihood, which may be tried later, are other problems."""
+def trained_by(train: Callable[..., Trained]) -> Iterator[None]:
+    """The GP on residuals is trained like that, and no other: a plain GP and a Student likelihood, which may be tried
+    later, are other problems, and so are the quick fits by which a scale of outcomes is chosen before.
+    """
+    usual, quickly = attempts.train, Trainer.quickly
+
+    def quickly_as_usual(trainer: Trainer, *args: Any) -> Any:
+        with patch.object(attempts, "train", usual):
+            return quickly(trainer, *args)
+
     with (
-        patch("rio_uq.trainer.Trainer.may_do_without_model", lambda trainer, problem: False),
+        patch.object(attempts, "train", train),
+        patch.object(Trainer, "quickly", quickly_as_usual),
+        patch.object(Trainer, "may_do_without_model", lambda trainer, problem: False),
         patch("rio_uq.gp.fit.may_have_tails", lambda problem: False),
     ):
         yield
@@ -93,7 +103,7 @@ class Watch:
             with patch.object(training._Trainer, "_maximize", watched_maximize):
                 return train(kernel, data, *args)
 
-        with patch(TRAIN, watched_train), one_problem():
+        with trained_by(watched_train):
             yield
 
 
@@ -123,5 +133,5 @@ def fit_arrays(rio: RIORegressor, arrays: Arrays) -> RIORegressor:
 
 def fit_at(visit: Visit, rio: RIORegressor, arrays: Arrays) -> RIORegressor:
     """The regressor as if training had ended with the visit: the rest of `fit` is done as ever."""
-    with patch(TRAIN, lambda *args, **options: visit.trained()), one_problem():
+    with trained_by(lambda *args, **options: visit.trained()):
         return fit_arrays(clone(rio), arrays)

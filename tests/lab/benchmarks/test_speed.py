@@ -15,12 +15,13 @@ from benchmarks.speed import run as speed
 from lab.fits import server
 from lab.fits.client import problem_arrays
 from lab.fits.trajectories import Fits, first_time, grouped
-from lab.fits.watching import Watch, fit_arrays, fit_at, one_problem
+from lab.fits.watching import Watch, fit_arrays, fit_at, trained_by
 from lab.json_lines import read_rows
 from lab.peers.process import THREAD_LIMITS, peers_environment
 from lab.rio import regressor
 from lab.runs import Rows
-from rio_uq import metrics
+from rio_uq import metrics, outcome_scaling
+from rio_uq.gp import attempts
 
 SETTING = {"threads": 1, "clock": "wall", "max_seconds": 100.0, "n": 246, "d": 6}
 
@@ -109,7 +110,7 @@ def test_a_watched_fit_is_the_fit(rows, rio):
     watch = Watch(max_seconds=60.0)
     with watch.watching():
         fit_arrays(rio, arrays)
-    with one_problem():
+    with trained_by(attempts.train):
         alone = fit_arrays(clone(rio), arrays)
     np.testing.assert_array_equal(
         rio.predict(rows.X_test, y_pred=rows.pred_test), alone.predict(rows.X_test, y_pred=rows.pred_test)
@@ -122,6 +123,20 @@ def test_a_watched_fit_is_the_fit(rows, rio):
     np.testing.assert_allclose(
         ended.predict(rows.X_test, y_pred=rows.pred_test), rio.predict(rows.X_test, y_pred=rows.pred_test), rtol=1e-4
     )
+
+
+def test_fits_by_which_a_scale_is_chosen_are_not_watched(rows):
+    positive = replace(rows, y_train=np.exp(0.2 * rows.y_train), pred_train=np.exp(0.2 * rows.pred_train))
+    arrays, rio, watch = problem_arrays(positive), regressor(random_state=0), Watch(max_seconds=60.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outcome_scaling, "SCALE_ROWS", 60)  # of 90
+        with watch.watching():
+            fit_arrays(rio, arrays)
+        ended = fit_at(watch.visits[-1], rio, arrays)
+    assert rio.scale_.gains[0]  # scales were compared
+    assert {len(visit.problem.data) for visit in watch.visits} == {90}
+    test = {"y_pred": np.exp(0.2 * rows.pred_test)}
+    np.testing.assert_allclose(ended.predict(rows.X_test, **test), rio.predict(rows.X_test, **test), rtol=1e-4)
 
 
 def test_a_fit_of_rio_and_its_trajectories(rows):
