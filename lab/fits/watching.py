@@ -112,7 +112,8 @@ class _Watched:
 
     def __init__(self, watch: Watch, trainer: Any, problem: Any) -> None:
         self._watch, self._prior, self._problem = watch, trainer.prior, problem
-        self._on_all_rows = len(problem.data) == len(trainer.data)
+        # Nearest rows learn from a subset, and predict from all.
+        self._on_all_rows = len(getattr(problem, "all_rows", problem.data)) == len(trainer.data)
 
     def __call__(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         bound, gradient = self._problem(x)
