@@ -25,6 +25,7 @@ OURS: dict[str, Callable[[Split, int], Answer]] = {
     "network": alone(network),
     "auto on network": rio_on(network, "auto"),
     "auto alone": rio_alone("auto"),
+    "auto alone on own scale": rio_alone("auto", scale="identity"),
     "nearest alone": rio_alone("nearest"),
     "sparse alone": rio_alone("sparse"),
 }

@@ -56,12 +56,12 @@ def rio_on(make_model: Callable[[int], Any], inference: str) -> Callable[[Split,
     return answer
 
 
-def rio_alone(inference: str) -> Callable[[Split, int], Answer]:
-    """A GP on the outcomes, with the same kernel, noise and shape."""
+def rio_alone(inference: str, **further: Any) -> Callable[[Split, int], Answer]:
+    """A GP on the outcomes, with the same kernel, noise and shape, and further options."""
 
     def answer(split: Split, run: int) -> Answer:
         mean = float(split.y.mean())
-        options: dict[str, Any] = {"inference": inference, "target": "outcome", "kernel": "input"}
+        options: dict[str, Any] = {"inference": inference, "target": "outcome", "kernel": "input", **further}
         rio = RIORegressor(lambda X: np.full(len(X), mean), **options, random_state=run, n_jobs=1)
         return _of_rio(rio, split, {"held_out": True})
 
