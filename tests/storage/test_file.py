@@ -151,7 +151,7 @@ def test_a_student_likelihood_weighs_further_rows_as_before(inference, n_outputs
 def test_features_that_rows_share_are_kept(data, path, monkeypatch):
     monkeypatch.setattr(nearest, "SUBSET_ROWS", 20)
     step = nearest.NearestObjective.at_full_density
-    monkeypatch.setattr(nearest.NearestObjective, "at_full_density", lambda self, x: (8, step(self, x)[1]))
+    monkeypatch.setattr(nearest.NearestObjective, "at_full_density", lambda self, x, *_: (8, step(self, x)[1]))
     X, y = data
     rio = regressor(inference="nearest").fit(X, y)
     assert len(rio.fitted_.gp.posterior.local.parts.points) == 8

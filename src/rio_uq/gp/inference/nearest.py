@@ -59,6 +59,9 @@ SUBSET_ROWS = 2000
 DENSITY_ROWS, NOISE_ROWS, COMPARING_ROWS = 1000, 500, 10_000
 """Rows of the step at full density, and where it is about noise alone; rows that tell of the weights of features."""
 
+FEWEST_DENSITY_ROWS = 200
+"""Rows that are left out to choose by, at least."""
+
 LEARNING_ROWS, FEWEST_LEARNING_ROWS = 4000, 500
 """Rows that move the hyperparameters of the subset, where there are enough."""
 
@@ -315,8 +318,11 @@ class NearestObjective(ExactObjective):
 
 
 def _beside_subset(n_subset: int, n_rows: int) -> Indices:
-    """Rows that are not in the subset, whose density counts."""
-    return np.arange(n_subset, min(n_subset + DENSITY_ROWS, n_rows))
+    """Rows that are not in the subset, whose density counts; where these are few, the last ones of the subset as well,
+    since a handful of rows would choose by chance.
+    """
+    first = min(n_subset, max(0, n_rows - FEWEST_DENSITY_ROWS))
+    return np.arange(first, min(first + DENSITY_ROWS, n_rows))
 
 
 def _local_step(x: Array, local: Local, most: int = DENSITY_ROWS) -> Step:

@@ -166,8 +166,10 @@ def _fit_field(
     log_bayes_factor = trained.bound - _log_likelihood_of_zero(problem, variance)
     is_sure = log_bayes_factor > LEAST_LOG_BAYES_FACTOR + 0.5 * kernel.n_parameters
     posterior = trained.posterior
-    ratio = np.exp(offset + predict_mean(posterior, data.rows, n_jobs=data.n_jobs)[:, 0])
-    first = np.log(np.maximum(ratio * (1.0 + latent) - latent, LEAST_NOISE * ratio * (1.0 + latent))) - offset
+    if not is_sure and float(np.mean(residual**2)) < np.finfo(float).tiny ** 0.5:
+        return None  # nothing is left of any row
+    total = np.exp(offset + predict_mean(posterior, data.rows, n_jobs=data.n_jobs)[:, 0]) * (1.0 + latent)
+    first = np.log(np.maximum(total - latent, LEAST_NOISE * total)) - offset
     low, high = float(first.min()) - FURTHEST_STEP, float(first.max()) + FURTHEST_STEP
     g = offset + first
     for step_number in range(SCORING_STEPS):
