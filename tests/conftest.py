@@ -65,7 +65,7 @@ def few_iterations():
         patch.setattr(trainer, "PLAIN_ITERATIONS", 20)
         patch.setattr(averaged, "N_STEPS", 4)
         patch.setattr(folds, "NEUTRAL_ITERATIONS", 3)
-        patch.setattr(folds, "NEAR_ITERATIONS", (1, 1))
+        patch.setattr(folds, "NEAR_ITERATIONS", 1)
         patch.setattr(folds, "NEUTRAL_ROWS", 0)
         patch.setattr(outcome_scaling, "SCALE_ROWS", 150)
         patch.setattr(outcome_scaling, "SCALE_ITERATIONS", 8)

@@ -38,9 +38,12 @@ of all rows alone, which so few parameters can hardly have fitted to a fifth of 
 FEW_ROWS = 150
 """Rows of a first search from the start that has won."""
 
-NEUTRAL_ITERATIONS, LAST_ITERATIONS, NEAR_ITERATIONS = 25, 5, (3, 1)
-"""From the start, from where a search on few rows or on all rows has ended, and from there with the curvature: of
-`NEUTRAL_ROWS` at most, and of more, whose optimum is near."""
+NEUTRAL_ITERATIONS, LAST_ITERATIONS = 25, 5
+"""Of a search from the start, and of one from where a search on few rows or on all rows has ended."""
+
+NEAR_ITERATIONS, NEAREST_ITERATIONS = 3, 1
+"""Of a search from the optimum of all rows with the curvature there; and with more than `NEUTRAL_ROWS`, whose optimum
+is nearer still."""
 
 FAR_BEHIND = 10.0
 """Nats that the end of a search on few rows may be behind for it to go on with all rows of the other folds."""
@@ -165,7 +168,7 @@ def _likeliest(objective: ExactObjective, how: FoldSearch, fold: int) -> Array:
     ends = []
     for x in (how.optimum,) if how.optima is None else (how.optimum, how.optima[fold]):
         with suppress(NotPositiveDefiniteError):
-            near = NEAR_ITERATIONS[len(objective.data) > NEUTRAL_ROWS]
+            near = NEAREST_ITERATIONS if len(objective.data) > NEUTRAL_ROWS else NEAR_ITERATIONS
             max_iter = LAST_ITERATIONS if how.curvature is None else near
             ends.append(_maximum(objective, x, how, max_iter, how.curvature))
     begins_anew = how.optima is None and not how.is_settled and not how.deadline.has_passed
