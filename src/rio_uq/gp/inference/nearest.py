@@ -5,10 +5,8 @@ at a row is exact given its k nearest training rows and weights of features that
 and, where left-out rows say that it helps, values at some points, as in the sparse GP (`rio_uq.gp.inference.local`).
 Memory is that of the rows and of their features, and time k³ for each row that is predicted, for any n.
 
-**Subset and order.** Rows are kept in the order of a hash of their values. It does not depend on how they came, its
-first m are a random subset, and those of two sets of rows are the first m of both subsets' rows: further rows, and rows
-that come in parts, give what a fit to all rows gives at the same hyperparameters. Among them equal rows become one with
-the weight of all, since each copy would take the place of another row among the k nearest.
+**Subset and order.** Rows are kept in the order of a hash of their values (`rio_uq.gp.inference.row_order`): the first
+m are the subset, and further rows give what a fit to all rows gives at the same hyperparameters.
 
 **At full density.** Among n rows neighbours are nearer than among m, and what the subset took for noise may be
 something that they can see. So the noise variances get a common factor e^a, by the density of some rows that are not in
@@ -32,7 +30,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rio_uq._base.array import Array
 from rio_uq.gp.backend.threads import single_blas_thread
@@ -45,6 +42,7 @@ from rio_uq.gp.inference.full_density import moved_to_full_density
 from rio_uq.gp.inference.local import Local, Weights
 from rio_uq.gp.inference.neighbours import Indices
 from rio_uq.gp.inference.noise_step import Step, density_step
+from rio_uq.gp.inference.row_order import distinct, hashes, ordered
 from rio_uq.gp.inference.two_parts import Terms, TwoParts
 from rio_uq.gp.kernels.io import Kernel
 from rio_uq.gp.observations import Observations
@@ -80,10 +78,6 @@ MOST_FEATURES = 2**27
 
 AMONG_ALL_ROWS = "what nearest rows tell among all"
 """A stage of a fit, which a time budget may leave out."""
-
-EQUAL_DIGITS = 7
-"""Scaled rows are equal if they are in this many decimals. Copies that come later may differ in the tenth, to which
-`rio_uq.gp.copies` rounds, and a model may give equal rows predictions that differ in the last digits."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +173,7 @@ class NearestStatistics(NamedTuple):
         return Pieces((data,))
 
     def with_sums(self, posterior: Posterior, sums: Any) -> Posterior:
-        of_all = self.of_rows(posterior, _distinct(sums.joined()))
+        of_all = self.of_rows(posterior, distinct(sums.joined()))
         return replace(of_all, noise_variance=posterior.noise_variance)
 
     def of_rows(self, posterior: Posterior, data: Observations) -> Posterior:
@@ -194,7 +188,7 @@ class NearestStatistics(NamedTuple):
         return self.of_subset.log_likelihood(posterior) / share
 
     def leave_one_out(self, posterior: Posterior, data: Observations) -> tuple[Array, Array]:
-        own, asked = _hash(self.local.data), _hash(data)
+        own, asked = hashes(self.local.data), hashes(data)
         numbers = np.minimum(np.searchsorted(own, asked), len(own) - 1)
         if not np.array_equal(own[numbers], asked):
             raise ValueError("only rows behind the posterior can be left out of it, and some of these are not")
@@ -214,7 +208,7 @@ def posterior_of(
 
     ``shared`` has the points and what rows tell of the weights of features, where that is known already.
     """
-    data = _ordered(data)
+    data = ordered(data)
     subset = data.subset(np.arange(min(SUBSET_ROWS, len(data))))
     of_subset = exact.posterior_of(kernel, theta, noise_variance, subset)
     points, weights = shared or (_points(kernel, theta, subset, _points_for(n_points, len(data))), None)
@@ -236,7 +230,7 @@ class NearestObjective(ExactObjective):
     """The log marginal likelihood of the subset, and a last step at full density."""
 
     def __init__(self, kernel: Kernel, data: Observations, n_neighbors: int | None) -> None:
-        self.all_rows, self.n_points = _ordered(data), 0
+        self.all_rows, self.n_points = ordered(data), 0
         self.n_neighbors, self._may_take_more = n_neighbors or NEIGHBOURS, n_neighbors is None
         super().__init__(kernel, self.all_rows.subset(np.arange(min(SUBSET_ROWS, len(data)))))
 
@@ -378,47 +372,3 @@ class Nearest(Exact):
         self, kernel: Kernel, data: Observations, x: Array, settings: Settings, rng: np.random.Generator, n_points: int
     ) -> Objective:
         return NearestObjective(kernel, data, settings.n_neighbors)
-
-
-def _order(data: Observations) -> Indices:
-    """The numbers of the rows in the order of their hashes; of equal ones by their weights."""
-    weight = np.zeros(len(data)) if data.effective_weight is None else data.effective_weight
-    return np.lexsort((weight, _hash(data)))
-
-
-def _hash(data: Observations) -> NDArray[np.uint64]:
-    """Of the values and targets of each row, but for rounding, which depends on the rows that a model predicts at once:
-    the last digit of a prediction would put another row in its place, and other rows into the subset.
-    """
-    values = np.ascontiguousarray(np.hstack([data.rows, data.targets]), dtype=float).round(EQUAL_DIGITS)
-    values += 0.0  # −0.0 is 0.0
-    mixed = np.zeros(len(data), dtype=np.uint64)
-    for column in values.view(np.uint64).T:
-        mixed = _mixed(mixed ^ column)
-    return mixed
-
-
-def _ordered(data: Observations) -> Observations:
-    """The rows in that order, in arrays of their own."""
-    data = data.subset(_order(data))
-    return replace(data, rows=np.array(data.rows, dtype=float), targets=np.array(data.targets, dtype=float))
-
-
-def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of splitmix64: every bit depends on all bits of x."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(x ^ (x >> np.uint64(31)))
-
-
-def _distinct(data: Observations) -> Observations:
-    """Equal rows as one, with the weight of all."""
-    _, first, cell = np.unique(_hash(data), return_index=True, return_inverse=True)
-    if len(first) == len(data):
-        return data
-    weight = np.bincount(cell, weights=data.weight).astype(float)
-    precision = data.precision
-    if precision is not None:
-        precision = np.bincount(cell, weights=data.effective_weight) / weight
-    return replace(data.subset(first), weight=weight, precision=precision)
