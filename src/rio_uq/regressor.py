@@ -165,9 +165,10 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     model_choice_ : ModelChoice or None
         Whether predictions use the model, with ``error`` and ``error_without_model``: root mean squared errors of
         left-out rows by RIO and by a plain GP on outcomes, which takes over where it is clearly better; ``gain`` is the
-        share of ``error`` that the model itself is expected to have, where that is of clones and has counted. None
-        where they were not compared: in sparse inference, without time, with groups or folds of your own, and where
-        ``target``, ``kernel`` or ``training`` ask for a part of the method.
+        share of ``error`` that the model itself is expected to have, where that is of clones and has counted, and
+        ``stray`` the share of its predictions outside the range of its clones', where that has decided. None where they
+        were not compared: in sparse inference, without time, with groups or folds of your own, and where ``target``,
+        ``kernel`` or ``training`` ask for a part of the method.
     hyperparameters_ : dict
         Variances and lengthscales of each part of the kernel, in the units of the data.
     noise_variance_ : float or (q,) array

@@ -18,7 +18,7 @@ from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.problem import Problem
 from rio_uq.gp.residual import ResidualGP
 from rio_uq.gp.settings import Settings
-from rio_uq.gp.without_model import ModelChoice, choose_model
+from rio_uq.gp.without_model import ModelChoice, choose_model, stray_share
 from rio_uq.options import Options, training_settings
 from rio_uq.outcome_scaling import on_scale
 from rio_uq.rows.contract import Source
@@ -107,14 +107,15 @@ def with_or_without_model(
     hyperparameters that have seen them: if it does not win by these errors, it will not by those of folds, which are
     larger. Where single rows are left out in any case, a plain GP has more rows than clones have whose errors may be
     those with the model: it has to win as well if these err as the model does, by ``gain_of_model``, which fits clones
-    and is not begun without time. Each GP has to be done in the time that is left, if it takes as long as the first
-    one did.
+    and is not begun without time. It takes over in any case from a model whose clones do not speak for it. Each GP has
+    to be done in the time that is left, if it takes as long as the first one did.
     """
     began = train.deadline.clock()
     trained = train(on_scale(problem, scales), keeps_constant=scales.is_another)
     seconds = train.deadline.clock() - began
     if not may_choose or not train.may_do_without_model(problem):
         return *trained, None
+    stray = 0.0 if problem.own is None else stray_share(problem.own, problem.y_pred)
     stage = "a GP without the model"
     if train.deadline.leaves_out(stage, seconds):
         return *trained, None
@@ -122,14 +123,14 @@ def with_or_without_model(
     train = train.without_model(trained.gp.posterior.kernel)
     if train.trains_folds(problem):
         quick = train.with_constant_noise().quickly(outcomes, PLAIN_ITERATIONS)
-        choice = choose_model(trained.left_out, quick.left_out, by_errors_alone=True)
+        choice = choose_model(trained.left_out, quick.left_out, by_errors_alone=True, stray=stray)
         if choice.uses_model:
             return *trained, choice
         if train.deadline.leaves_out(stage, seconds):
             return *trained, None
     without_model = train(outcomes, keeps_constant=False)
-    choice = choose_model(trained.left_out, without_model.left_out)
-    if not choice.uses_model and gain_of_model is not None and not train.trains_folds(problem):
+    choice = choose_model(trained.left_out, without_model.left_out, stray=stray)
+    if not (choice.uses_model or choice.stray) and gain_of_model is not None and not train.trains_folds(problem):
         if train.deadline.leaves_out(stage):
             return *trained, None
         choice = choose_model(trained.left_out, without_model.left_out, gain=gain_of_model())

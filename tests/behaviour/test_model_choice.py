@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 
 import rio_uq
@@ -63,6 +65,31 @@ def test_a_file_keeps_the_choice(rows, without_model, tmp_path):
     other.fitted_ = replace(rio.fitted_, model_choice=rio.model_choice_._replace(gain=0.9))
     other.save(tmp_path / "y.rio")
     assert rio_uq.load(tmp_path / "y.rio", estimator=model).model_choice_.gain == 0.9
+
+
+class Unfinished(RegressorMixin, BaseEstimator):
+    """A training that stops on its way: the more rows, the farther it gets."""
+
+    def fit(self, X, y):
+        self.model_, self.share_ = LinearRegression().fit(X, y), min(1.0, (len(y) / 200.0) ** 4)
+        return self
+
+    def predict(self, X):
+        return self.share_ * self.model_.predict(X)
+
+
+def test_a_model_whose_clones_predict_elsewhere_is_done_without(rows, tmp_path):
+    """Corrections that are learnt from clones were added to predictions that have nothing to do with theirs."""
+    X, y, X_new = rows
+    model = Unfinished().fit(X, y + 100.0)
+    rio = RIORegressor(model, random_state=0).fit(X, y + 100.0)
+    assert rio.residuals_.kind == "out-of-fold"
+    assert not rio.model_choice_.uses_model
+    assert rio.model_choice_.stray > 0.5
+    assert np.sqrt(np.mean((rio.predict(X_new) - 100.0 - truth(X_new)) ** 2)) < 0.3
+    assert "outside the range of its clones'" in " ".join(str(rio.summary()).split())
+    rio.save(tmp_path / "x.rio")
+    assert rio_uq.load(tmp_path / "x.rio", estimator=model).model_choice_.stray == rio.model_choice_.stray
 
 
 def test_a_good_model_is_kept_and_the_summary_says_what_it_adds(rows):

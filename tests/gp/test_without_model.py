@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rio_uq.gp.left_out import LeftOut
-from rio_uq.gp.without_model import choose_model
+from rio_uq.gp.without_model import choose_model, stray_share
 
 
 def left_out(errors, std=1.0, weight=None):
@@ -70,3 +70,14 @@ def test_the_plain_gp_has_to_beat_the_model_and_not_its_clones(rng):
     np.testing.assert_allclose(with_gain.error, choice.error)  # those that were measured
     np.testing.assert_allclose(with_gain.expected_error, 0.85 * choice.error)
     assert not choose_model(clones, left_out(0.7 * errors, 0.7), gain=0.85).uses_model
+
+
+def test_clones_that_predict_elsewhere_do_not_speak_for_the_model(rng):
+    of_clones = rng.uniform(0.0, 1.0, size=(100, 1))
+    assert stray_share(of_clones + 0.4, of_clones) == 0.0
+    assert stray_share(of_clones + 2.0, of_clones) == 1.0
+    errors = rng.normal(size=200)
+    assert choose_model(left_out(errors), left_out(2.0 * errors, 2.0), stray=0.05).uses_model
+    choice = choose_model(left_out(errors), left_out(2.0 * errors, 2.0), stray=0.5)
+    assert not choice.uses_model
+    assert choice.stray == 0.5

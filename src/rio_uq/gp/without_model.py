@@ -10,6 +10,9 @@ e_i and standard deviations s_i of the one, f_i and t_i of the other, the plain 
 
 it has to predict clearly better, and to know as well how well. Errors of clones of the model, which lack a fold, may be
 larger than those of the model: e_i and s_i are multiplied by how much they are.
+
+Where the model predicts beyond all that its clones do, since its training ends somewhere else each time, errors of
+left-out rows are those of corrections that it never gets: the plain GP takes over, whatever they are.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rio_uq._base.array import Array
+from rio_uq.gp.edges import Edges
 from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.paired import is_clear_gain
 
@@ -29,6 +33,10 @@ STANDARD_ERRORS = 1.65
 
 LARGEST_SQUARE = 25.0
 """Squared errors count for at most so many times their mean, so that a few outliers do not decide."""
+
+
+STRAY_SHARE = 0.1
+"""Of the rows: if the model's predictions of so many are beyond those of its clones, these do not speak for it."""
 
 
 class ModelChoice(NamedTuple):
@@ -42,12 +50,15 @@ class ModelChoice(NamedTuple):
     gain : float
         Where the former are those of clones of the model, the share of them that the model itself is expected to have,
         if it has counted.
+    stray : float
+        Share of the rows that the model predicts beyond all that its clones do, if that has counted.
     """
 
     uses_model: bool
     error: Array
     error_without_model: Array
     gain: float = 1.0
+    stray: float = 0.0
 
     @property
     def expected_error(self) -> Array:
@@ -55,12 +66,24 @@ class ModelChoice(NamedTuple):
         return self.gain * self.error
 
 
+def stray_share(own: Array, of_clones: Array) -> float:
+    """Share of the rows for which the model's own predictions are beyond the range of its clones' and a margin, as in
+    `rio_uq.gp.edges`; both (n, q).
+    """
+    return float(np.mean(Edges.of(of_clones).beyond(own).any(axis=1)))
+
+
 def choose_model(
-    with_model: LeftOut, without_model: LeftOut, *, by_errors_alone: bool = False, gain: float = 1.0
+    with_model: LeftOut,
+    without_model: LeftOut,
+    *,
+    by_errors_alone: bool = False,
+    gain: float = 1.0,
+    stray: float = 0.0,
 ) -> ModelChoice:
     """Choose by left-out rows, those that count where the model is used; copies of one measurement count once. Standard
-    deviations need not be known where errors alone are to tell whether the plain GP may win. For ``gain`` see
-    `ModelChoice`.
+    deviations need not be known where errors alone are to tell whether the plain GP may win. For ``gain`` and ``stray``
+    see `ModelChoice`.
     """
     is_counted = with_model.weight > 0.0
     weight = with_model.weight[is_counted]
@@ -72,6 +95,8 @@ def choose_model(
         for left_out in (with_model, without_model)
     )
     size, other_size = (np.sqrt(np.average(values**2, axis=0, weights=weight)) for values in (error, other_error))
+    if stray > STRAY_SHARE:
+        return ModelChoice(False, size, other_size, stray=stray)
     if len(weight) < FEWEST_ROWS or not size.all():
         return ModelChoice(True, size, other_size, gain)
     error, std, unit = gain * error, gain * std, gain * size

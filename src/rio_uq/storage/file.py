@@ -233,16 +233,18 @@ def _read_residuals(fields: Fields) -> ResidualChoice:
 
 def _write_model_choice(choice: ModelChoice) -> dict[str, Any]:
     errors = [[float(error) for error in errors] for errors in (choice.error, choice.error_without_model)]
-    gain = {"gain": float(choice.gain)} if choice.gain < 1.0 else {}
-    return {"uses_model": choice.uses_model, "error": errors[0], "error_without_model": errors[1], **gain}
+    counted = {"gain": float(choice.gain)} if choice.gain < 1.0 else {}
+    counted |= {"stray": float(choice.stray)} if choice.stray else {}
+    return {"uses_model": choice.uses_model, "error": errors[0], "error_without_model": errors[1], **counted}
 
 
 def _read_model_choice(fields: Fields, n_outputs: int) -> ModelChoice:
     uses_model = fields.flag("uses_model")
     error, without_model = (np.array(fields.numbers(key, n_outputs)) for key in ("error", "error_without_model"))
     gain = fields.number("gain") if "gain" in fields.left else 1.0
+    stray = fields.number("stray") if "stray" in fields.left else 0.0
     fields.finish()
-    return ModelChoice(uses_model, error, without_model, gain)
+    return ModelChoice(uses_model, error, without_model, gain, stray)
 
 
 def _check_number_of_features(extract: Extractor | None, n_features: int, arrays: Arrays, *, is_given: bool) -> None:

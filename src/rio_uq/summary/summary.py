@@ -139,6 +139,12 @@ class Summary:
         choice = self.model_choice
         if choice is None:
             return []
+        if choice.stray:
+            return [
+                f"Predictions do without the model: {percent(choice.stray)} of its predictions are outside the range "
+                "of its clones', whose residuals say nothing about it then. Does its training end somewhere else each "
+                "time, without having converged?"
+            ]
         errors = choice.error, choice.expected_error, choice.error_without_model
         measured, with_model, without = (error[output] for error in errors)
         beside = "root mean squared errors of left-out rows"
