@@ -185,8 +185,11 @@ def _p(value: float) -> str:
 
 
 def main(options: argparse.Namespace) -> None:
-    rows = store_of(options.results).read()
+    store = store_of(options.results)
+    rows = store.read_or_unpack()
     if rows.empty:
         sys.exit(f"there are no measurements in {options.results}: make them with `run`")
     write_page(rows, options.output)
+    if options.results.exists():
+        store.pack()
     print(f"{len(rows)} results written to {options.output}")
