@@ -1,4 +1,4 @@
-# make demo   the main job: a neural network on real data, before and after RIO (DATA=my.csv TARGET=price for your own)
+# make demo   the main job: boosting and a network on real data, before and after RIO (DATA=my.csv TARGET=price for your own)
 # make paper  the paper's experiments in a version that ends within an hour (RIO_UQ_DATA names the folder of the data)
 # make bench  the engine, whole fits on the UCI data (RIO_UQ_DATA names their folder), and growth, beside GPflow and GPyTorch
 # make bench-engine  single evaluations, fits and predictions beside GPflow and GPyTorch, and with BASELINE=<commit> beside that

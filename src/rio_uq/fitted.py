@@ -135,7 +135,9 @@ class Fitted:
         return np.empty((_num_samples(X), 0)) if self.extract is None else self.extract(X)
 
     def predictions(self, X: Any, y_pred: Any = None) -> Array:
-        """ŷ of shape (n, p): those that are given, or the model's."""
+        """ŷ of shape (n, p): those that are given, or the model's; zeros where there is none and the GP needs none."""
+        if self.model is None and y_pred is None and not self.gp.looks_at_model:
+            return np.zeros((_num_samples(X), self.n_predictions))
         return base_model.checked_predictions(self.model, X, y_pred, self.n_predictions)
 
     def inputs(self, part: Part) -> Inputs:

@@ -62,7 +62,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         The model: anything with a ``predict`` method, or a function from X to predictions. A fitted model is used as
         it is. A scikit-learn estimator that is not fitted is cloned and fitted; one that does not show that it is
         fitted (no attribute ends in "_") can be wrapped in `sklearn.frozen.FrozenEstimator`. None if predictions are
-        given as ``y_pred`` to every method.
+        given as ``y_pred`` to every method, or if the GP does without them (``target="outcome", kernel="input"``).
     target : {"residual", "outcome"}
         What the GP is fitted to; "outcome" ignores the predictions but in the output kernel.
     kernel : {"io", "input", "output"}

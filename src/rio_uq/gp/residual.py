@@ -90,6 +90,11 @@ class ResidualGP:
         return all(term.ard for term in self.posterior.kernel.terms)
 
     @property
+    def looks_at_model(self) -> bool:
+        """Whether predictions of the model make a difference."""
+        return self.is_residual or bool(self.posterior.kernel.part("output"))
+
+    @property
     def looks_at_features(self) -> bool:
         return bool(self.posterior.kernel.part("input"))
 

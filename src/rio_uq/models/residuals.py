@@ -119,6 +119,9 @@ def _choose(chooser: _Chooser, residuals: str, *, uses_model: bool, in_parts: bo
     model, rows, cv = chooser.model, chooser.rows, chooser.cv
     if rows.y_pred is not None:
         return chooser.given(warn=residuals == "auto" and uses_model)
+    if model is None and not uses_model:
+        nothing = np.zeros((len(rows.y), rows.n_outputs))
+        return Chosen(None, nothing, ResidualChoice("given", "either", "there is no model"))
     if residuals == "cross-fit":
         return chooser.out_of_fold(_rows_of(model), "residuals='cross-fit' asks for them")
     if residuals == "in-sample":
