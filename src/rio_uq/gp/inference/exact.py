@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
 import numpy as np
+from scipy.linalg.blas import dsyr
 
 from rio_uq._base.array import Array
 from rio_uq._base.warnings import warn_user
@@ -85,19 +86,19 @@ class MarginalLikelihood:
         value = (
             0.5 * data.n_outputs * (float(np.log(inverse_weight).sum()) + data.log_precision - n * np.log(2.0 * np.pi))
         )
-        alphas = np.empty_like(data.targets, dtype=float)
         by_log_noise = np.empty(data.n_outputs)
         matrix = self._matrix.fill(theta)
         for output, noise in enumerate(np.exp(log_noise)):
             r = data.targets[:, output]
             factor = _factor(matrix, noise * inverse_weight, out=self._work)
-            alphas[:, output] = alpha = _solve(factor, r)
+            alpha = _solve(factor, r)
             value -= 0.5 * (r @ alpha + log_determinant(factor) + excess * np.log(2.0 * np.pi * noise))
             precision = lower_inverse(factor, overwrite=True)
-            by_log_noise[output] = 0.5 * (noise * (inverse_weight @ (alpha**2 - precision.diagonal())) - excess)
+            adjoint = dsyr(-1.0, alpha, lower=1, a=precision, overwrite_a=1)  # A⁻¹ − ααᵀ
+            by_log_noise[output] = -0.5 * (noise * (inverse_weight @ adjoint.diagonal()) + excess)
             if self._sum is not None:
-                np.add(precision, self._sum if output else 0.0, out=self._sum)
-        by_theta = self._matrix.pullback(alphas, precision if self._sum is None else self._sum)
+                np.add(adjoint, self._sum if output else 0.0, out=self._sum)
+        by_theta = -self._matrix.pullback(adjoint if self._sum is None else self._sum)
         return float(value), (by_theta, by_log_noise)
 
 
