@@ -52,7 +52,8 @@ class RowsMatrix:
         designs = kernel.designs(rows)
         self._designs = [[design.part(slice(block.start, n)) for design in designs] for block in self._blocks]
         self._saved: list[list[Array]] = []
-        self._at: list[KernelAt] = []
+        self._whole: KernelAt
+        self._at: list[KernelAt]
 
     def fill(self, theta: Array) -> Array:
         """The matrix at some parameters."""
