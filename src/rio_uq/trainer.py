@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rio_uq._base.array import Array
-from rio_uq.gp.backend.threads import effective_jobs
+from rio_uq.gp.backend.threads import effective_jobs, single_blas_thread
 from rio_uq.gp.deadline import NEVER, Deadline
 from rio_uq.gp.fit import KernelChoice, TrainedGP, fit_residual_gp
 from rio_uq.gp.inference import inference_for
@@ -82,23 +82,24 @@ class Trainer:
         first_end: Array | None = None,
     ) -> TrainedGP:
         options, training = self.options, self.options.training
-        return fit_residual_gp(
-            problem,
-            KernelChoice(options.kernel, options.input_kernel, options.output_kernel, options.ard),
-            settings,
-            standardize_output=training.standardize_output,
-            starts=starts,
-            n_restarts=training.n_restarts,
-            prior=training.prior,
-            noise=options.noise,
-            guard=guard,
-            average=training.average,
-            keeps_constant=keeps_constant,
-            are_counts=options.weights == "counts",
-            walk_options=walk_options_of(options),
-            rng=self.rng,
-            first_end=first_end,
-        )
+        with single_blas_thread:
+            return fit_residual_gp(
+                problem,
+                KernelChoice(options.kernel, options.input_kernel, options.output_kernel, options.ard),
+                settings,
+                standardize_output=training.standardize_output,
+                starts=starts,
+                n_restarts=training.n_restarts,
+                prior=training.prior,
+                noise=options.noise,
+                guard=guard,
+                average=training.average,
+                keeps_constant=keeps_constant,
+                are_counts=options.weights == "counts",
+                walk_options=walk_options_of(options),
+                rng=self.rng,
+                first_end=first_end,
+            )
 
 
 def with_or_without_model(
