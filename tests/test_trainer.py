@@ -5,7 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from rio_uq import RIORegressor, outcome_scaling, trainer
 from rio_uq.gp.deadline import NEVER, Deadline
 from rio_uq.gp.fit import TrainedGP
 from rio_uq.gp.left_out import LeftOut
@@ -25,7 +28,7 @@ class Training:
     size: float = 1.0
     deadline: Deadline = NEVER
 
-    def __call__(self, problem, *, keeps_constant):
+    def __call__(self, problem, *, keeps_constant, first_end=None):
         std = np.full_like(ERRORS, self.size)
         left_out = LeftOut(self.size * ERRORS, std, ERRORS, np.ones(400), None)
         return TrainedGP(SimpleNamespace(posterior=SimpleNamespace(kernel=None), size=self.size), left_out)
@@ -64,3 +67,22 @@ def test_no_clones_are_fitted_after_the_end_of_a_time_budget():
     chosen, choice = size_of_choice(Training(deadline=deadline), fit_clones)
     assert (chosen, choice) == (1.0, None)
     assert deadline.left_out == ["a GP without the model"]
+
+
+def test_blas_has_one_thread_while_gps_and_shapes_are_fitted(monkeypatch, rng):
+    """Threads that wait for work on small matrices take more of the processor than the work."""
+    n_threads = set()
+
+    def noted(function):
+        def with_note(*args, **kwargs):
+            n_threads.update(info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas")
+            return function(*args, **kwargs)
+
+        return with_note
+
+    for module, name in ((trainer, "fit_residual_gp"), (outcome_scaling, "fit_shape")):
+        monkeypatch.setattr(module, name, noted(getattr(module, name)))
+    X = rng.normal(size=(40, 2))
+    with threadpool_limits(2, user_api="blas"):
+        RIORegressor(LinearRegression(), random_state=0).fit(X, X[:, 0] + rng.normal(size=40))
+    assert n_threads == {1}

@@ -13,6 +13,7 @@ from rio_uq.calibration.moments import moments
 from rio_uq.calibration.normal import ScaledNormal
 from rio_uq.calibration.scores import normal_nodes
 from rio_uq.calibration.shape import Shape, fit_shape
+from rio_uq.gp.backend.threads import single_blas_thread
 from rio_uq.gp.deadline import NEVER, Deadline
 from rio_uq.gp.fit import TrainedGP
 from rio_uq.gp.left_out import LeftOut
@@ -56,7 +57,8 @@ def on_scale(problem: Problem, scales: OutcomeScales) -> Problem:
 def shape_on_scale(left_out: LeftOut, options: Options, scales: OutcomeScales) -> Shape | None:
     """How scores of left-out rows are distributed; None for a normal distribution by choice."""
     tails = {"normal_tails": scales.may_explode, "own_nodes": scales.is_another}
-    return fit_shape(left_out.scores, left_out.weight, options.distribution, **tails)
+    with single_blas_thread:
+        return fit_shape(left_out.scores, left_out.weight, options.distribution, **tails)
 
 
 def choose_scale(

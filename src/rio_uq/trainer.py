@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rio_uq.gp.backend.threads import effective_jobs
+from rio_uq._base.array import Array
+from rio_uq.gp.backend.threads import effective_jobs, single_blas_thread
 from rio_uq.gp.deadline import NEVER, Deadline
 from rio_uq.gp.fit import KernelChoice, TrainedGP, fit_residual_gp
 from rio_uq.gp.inference import inference_for
@@ -36,10 +37,11 @@ class Trainer:
     rng: np.random.Generator
     deadline: Deadline = NEVER
 
-    def __call__(self, problem: Problem, *, keeps_constant: bool) -> TrainedGP:
+    def __call__(self, problem: Problem, *, keeps_constant: bool, first_end: Array | None = None) -> TrainedGP:
         settings = training_settings(self.options, problem.features.shape[1], problem.y_pred.shape[1])
         settings = replace(settings, deadline=self.deadline)
-        return self._fit(problem, settings, self.options.training.starts, self.options.training.guard, keeps_constant)
+        training = self.options.training
+        return self._fit(problem, settings, training.starts, training.guard, keeps_constant, first_end)
 
     def may_do_without_model(self, problem: Problem) -> bool:
         """Whether it is worth a second GP: not where a user has chosen a part of the method, nor where a few points are
@@ -71,25 +73,33 @@ class Trainer:
         return replace(self, options=replace(self.options, noise="constant"))
 
     def _fit(
-        self, problem: Problem, settings: Settings, starts: str, guard: bool = False, keeps_constant: bool = False
+        self,
+        problem: Problem,
+        settings: Settings,
+        starts: str,
+        guard: bool = False,
+        keeps_constant: bool = False,
+        first_end: Array | None = None,
     ) -> TrainedGP:
         options, training = self.options, self.options.training
-        return fit_residual_gp(
-            problem,
-            KernelChoice(options.kernel, options.input_kernel, options.output_kernel, options.ard),
-            settings,
-            standardize_output=training.standardize_output,
-            starts=starts,
-            n_restarts=training.n_restarts,
-            prior=training.prior,
-            noise=options.noise,
-            guard=guard,
-            average=training.average,
-            keeps_constant=keeps_constant,
-            are_counts=options.weights == "counts",
-            walk_options=walk_options_of(options),
-            rng=self.rng,
-        )
+        with single_blas_thread:
+            return fit_residual_gp(
+                problem,
+                KernelChoice(options.kernel, options.input_kernel, options.output_kernel, options.ard),
+                settings,
+                standardize_output=training.standardize_output,
+                starts=starts,
+                n_restarts=training.n_restarts,
+                prior=training.prior,
+                noise=options.noise,
+                guard=guard,
+                average=training.average,
+                keeps_constant=keeps_constant,
+                are_counts=options.weights == "counts",
+                walk_options=walk_options_of(options),
+                rng=self.rng,
+                first_end=first_end,
+            )
 
 
 def with_or_without_model(
@@ -120,15 +130,16 @@ def with_or_without_model(
     if train.deadline.leaves_out(stage, seconds):
         return *trained, None
     outcomes = on_scale(replace(problem, is_residual=False, held_out=None, own=None, like_clones=None), scales)
-    train = train.without_model(trained.gp.posterior.kernel)
+    train, first_end = train.without_model(trained.gp.posterior.kernel), None
     if train.trains_folds(problem):
         quick = train.with_constant_noise().quickly(outcomes, PLAIN_ITERATIONS)
+        first_end = quick.optimum
         choice = choose_model(trained.left_out, quick.left_out, by_errors_alone=True, stray=stray)
         if choice.uses_model:
             return *trained, choice
         if train.deadline.leaves_out(stage, seconds):
             return *trained, None
-    without_model = train(outcomes, keeps_constant=False)
+    without_model = train(outcomes, keeps_constant=False, first_end=first_end)
     choice = choose_model(trained.left_out, without_model.left_out, stray=stray)
     if not (choice.uses_model or choice.stray) and gain_of_model is not None and not train.trains_folds(problem):
         if train.deadline.leaves_out(stage):

@@ -79,7 +79,7 @@ class SkewedStudent:
 
         def loss(x: Array) -> float:
             fit = cls(*parameters(x))
-            prior = penalty(np.log(fit.degrees), np.log(fit.std)) + 0.5 * float(x[2] / SKEW_DEVIATION) ** 2
+            prior = float(penalty(np.log(fit.degrees), np.log(fit.std))) + 0.5 * float(x[2] / SKEW_DEVIATION) ** 2
             return prior - float(weight @ fit.logpdf(scores))
 
         bounds = [LOG_EXCESS, LOG_SCALE, LOG_RATIO]

@@ -222,10 +222,9 @@ def _share(degrees: float) -> float:
 def _log_posterior(log_degrees: float, log_scales: Array, scores: Array, weight: Array) -> Array:
     """Log likelihood and log prior of one log ν and some log κ, but for a constant."""
     degrees = float(np.exp(log_degrees))
-    units = np.array([unit_of(degrees, float(scale)) for scale in np.exp(log_scales)])
-    penalties = np.array([penalty(log_degrees, float(log_scale)) for log_scale in log_scales])
+    units = unit_of(degrees, np.exp(log_scales))
     likelihood = log_student(scores / units[:, None], degrees) @ weight - weight.sum() * np.log(units)
-    return np.asarray(likelihood - penalties)
+    return np.asarray(likelihood - penalty(log_degrees, log_scales))
 
 
 def _tails_of(ends: Array, degrees: float, unit: float, farthest: float) -> Array:
@@ -237,19 +236,19 @@ def _tails_of(ends: Array, degrees: float, unit: float, farthest: float) -> Arra
     return np.asarray(np.where(ends > farthest, 2.0 * stdtr(degrees, -farthest / unit) * beyond / there, tails))
 
 
-def unit_of(degrees: float, scale: float) -> float:
+def unit_of(degrees: float, scale: Any) -> Any:
     """The unit of a Student variable with this standard deviation; with that which it would have with `KNOWN_DEGREES`,
     if it has fewer.
     """
     return scale * _share(max(degrees, KNOWN_DEGREES))
 
 
-def penalty(log_degrees: float, log_scale: float) -> float:
+def penalty(log_degrees: float, log_scale: Any) -> Any:
     """Minus the logarithm of the prior of log ν and of the standard deviation, but for a constant."""
     of_degrees = (log_degrees - np.log(DEGREES_NEAR)) / DEGREES_DEVIATION
     wider = max(KNOWN_DEGREES / float(np.exp(log_degrees)), 1.0)
     of_scale = log_scale / (SCALE_DEVIATION * wider)
-    return float(0.5 * of_degrees**2 + 0.5 * of_scale**2 + np.log(wider))
+    return 0.5 * of_degrees**2 + 0.5 * of_scale**2 + np.log(wider)
 
 
 def log_student(x: Any, degrees: float) -> Any:

@@ -77,6 +77,8 @@ class Plan:
         How much each of them counts.
     own_folds : (n,) array of int or None
         Folds of the user's own, where all rows are left out.
+    first_end : (p,) array or None
+        See `rio_uq.gp.training.train`.
     """
 
     problem: Problem
@@ -96,6 +98,7 @@ class Plan:
     left_out_rows: Rows
     counts: Array
     own_folds: NDArray[np.intp] | None
+    first_end: Array | None = None
 
     @property
     def guards(self) -> bool:
@@ -211,7 +214,7 @@ def _train(plan: Plan, targets: Scaling, first: Attempt | None = None, precision
     curvature, fold_optima = None, None
     if first is None or not trains_folds:
         starts, rough = _starts(plan, scales)
-        trained = train(kernel, data, starts, bounds, settings, rng, prior, rough)
+        trained = train(kernel, data, starts, bounds, settings, rng, prior, rough, plan.first_end)
     else:
 
         def in_these_units(x: Array) -> Array:

@@ -59,6 +59,12 @@ class TrainedGP(NamedTuple):
     gp: ResidualGP
     left_out: LeftOut
 
+    @property
+    def optimum(self) -> Array:
+        """Log-parameters and log noise variances of the likelihood, of scaled rows and targets."""
+        posterior = self.gp.posterior
+        return np.concatenate([posterior.theta, np.log(posterior.likelihood_noise)])
+
 
 def fit_residual_gp(
     problem: Problem,
@@ -76,6 +82,7 @@ def fit_residual_gp(
     average: bool = False,
     keeps_constant: bool = False,
     are_counts: bool = False,
+    first_end: Array | None = None,
 ) -> TrainedGP:
     """Scale, train from the starts, and put the result back into the units of the data.
 
@@ -102,6 +109,8 @@ def fit_residual_gp(
         right in the mean of outcomes are off by a constant.
     are_counts : bool
         Whether weights are numbers of measurements, see `rio_uq.gp.copies`.
+    first_end : (p,) array or None
+        The `TrainedGP.optimum` of a search from the RIO start, if there was one.
     """
     inference = inference_for(settings, len(problem.features))
     problem, place, weight_unit = as_measurements(problem, are_counts=are_counts, is_sorted=inference.sorts_rows)
@@ -156,6 +165,7 @@ def fit_residual_gp(
         left_out_rows=chosen,
         counts=counts,
         own_folds=own_folds,
+        first_end=first_end,
     )
     began = settings.deadline.clock()
     attempt = normal_attempt(plan, targets)

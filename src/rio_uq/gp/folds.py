@@ -127,7 +127,8 @@ def predict_folds(
     The search begins at the optimum of all rows and, of few rows, at the start that has won as well, and the likelier
     end counts: from the start alone some folds miss the optimum that all rows have found, and from that optimum alone
     they would inherit the choice between several, unless none of the others comes near. Where hyperparameters that are
-    good without each fold are known already, these take the place of the start.
+    good without each fold are known already, these take the place of the start, and the search begins at the likelier
+    ones.
 
     Parameters
     ----------
@@ -151,9 +152,8 @@ def predict_folds(
         mean[outside] = offset + expected
         for other, rows_there in zip(others, elsewhere, strict=True):
             other[outside] = offset + gp_posterior.predict_mean(posterior, rows_there[outside])
-        if optimum is not how.optimum:
-            posterior = objective.posterior(how.optimum)
-        at_optimum[outside] = offset + gp_posterior.predict_mean(posterior, data.rows[outside])
+        is_there = optimum is how.optimum
+        at_optimum[outside] = mean[outside] if is_there else offset + objective.mean(how.optimum, data.rows[outside])
         return optimum
 
     with single_blas_thread:
@@ -165,12 +165,14 @@ def _likeliest(objective: ExactObjective, how: FoldSearch, fold: int) -> Array:
     """The likeliest of the ends of searches; the optimum of all rows if there is none."""
     if how.deadline.has_passed:
         return how.optimum
-    ends = []
-    for x in (how.optimum,) if how.optima is None else (how.optimum, how.optima[fold]):
-        with suppress(NotPositiveDefiniteError):
-            near = NEAREST_ITERATIONS if len(objective.data) > NEUTRAL_ROWS else NEAR_ITERATIONS
-            max_iter = LAST_ITERATIONS if how.curvature is None else near
-            ends.append(_maximum(objective, x, how, max_iter, how.curvature))
+    ends, near = (
+        [],
+        how.optimum if how.optima is None else _likelier(objective, how.optimum, how.optima[fold], how.prior),
+    )
+    with suppress(NotPositiveDefiniteError):
+        nearby = NEAREST_ITERATIONS if len(objective.data) > NEUTRAL_ROWS else NEAR_ITERATIONS
+        max_iter = LAST_ITERATIONS if how.curvature is None else nearby
+        ends.append(_maximum(objective, near, how, max_iter, how.curvature))
     begins_anew = how.optima is None and not how.is_settled and not how.deadline.has_passed
     if begins_anew and len(objective.data) <= NEUTRAL_ROWS:
         few = few_rows(objective.data, np.random.default_rng(0), FEW_ROWS)
@@ -179,10 +181,22 @@ def _likeliest(objective: ExactObjective, how: FoldSearch, fold: int) -> Array:
                 ends.append(_maximum(objective, how.start, how, NEUTRAL_ITERATIONS))
             else:
                 end = _maximum(ExactObjective(objective.kernel, few), how.start, how, NEUTRAL_ITERATIONS).x
-                value = objective(end)[0] + how.prior(end)[0]
+                value = objective.value(end) + how.prior(end)[0]
                 if not ends or value > ends[0].value - FAR_BEHIND:
                     ends.append(_maximum(objective, end, how, LAST_ITERATIONS))
     return max(ends, key=lambda end: end.value).x if ends else how.optimum
+
+
+def _likelier(objective: ExactObjective, x: Array, other: Array, prior: Prior) -> Array:
+    """The likelier one of two vectors of hyperparameters; the first where the other cannot be gone from."""
+
+    def value(x: Array) -> float:
+        try:
+            return objective.value(x) + prior(x)[0]
+        except NotPositiveDefiniteError:
+            return -np.inf
+
+    return other if value(other) > value(x) else x
 
 
 def _maximum(

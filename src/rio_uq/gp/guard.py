@@ -45,8 +45,8 @@ LEAST_EXPECTED = 0.2
 """Where a model has fitted so much that its residuals would have only this share of what clones have in theirs, it
 cannot be told whether it errs as they do."""
 
-SHARE_STEPS = 20
-"""By which a share and the precisions of its errors are found."""
+SHARE_STEPS, SHARE_TOLERANCE = 20, 1e-5
+"""By which a share and the precisions of its errors are found, and the change of the share that ends them."""
 
 WHOLE = 0.9
 """A factor above this is taken for one."""
@@ -197,9 +197,11 @@ def precision_at_best_share(residual: Array, mean: Array, weight: Array) -> Arra
     """Precisions (n,) of left-out residuals (n, q) about c m with the c of each output that makes them likeliest under
     a Student distribution: by turns, from no correction on.
     """
-    share = np.zeros(residual.shape[1])
+    share, before = np.zeros(residual.shape[1]), np.full(residual.shape[1], np.inf)
     for _ in range(SHARE_STEPS):
-        errors = residual - share * mean
+        if np.abs(share - before).max() < SHARE_TOLERANCE:
+            break
+        errors, before = residual - share * mean, share
         precision = likeliest_tails(errors, weight).precision(errors)
         information = (weight * precision) @ mean**2
         share = (weight * precision) @ (residual * mean) / np.where(information > 0.0, information, 1.0)

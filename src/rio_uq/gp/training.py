@@ -97,6 +97,7 @@ def train(
     rng: np.random.Generator,
     prior: Prior | None = None,
     rough: Array | None = None,
+    first_end: Array | None = None,
     curvature: Array | None = None,
 ) -> Trained:
     """Train from the starts and keep the best.
@@ -114,10 +115,13 @@ def train(
         On those vectors; None maximises the likelihood alone.
     rough : (p,) array or None
         One more start where starts are explored first, see `rio_uq.gp.starts.rough_start`.
+    first_end : (p,) array or None
+        Where a search from the first start has come to already.
     curvature : (p, p) array or None
         Of the objective of all rows near the starts, where it is known.
     """
-    trainer = _Trainer(kernel, data, bounds, settings, rng, prior or Prior.flat(len(bounds)), rough, curvature)
+    prior = prior or Prior.flat(len(bounds))
+    trainer = _Trainer(kernel, data, bounds, settings, rng, prior, rough, first_end, curvature)
     with single_blas_thread:
         if settings.subset_rows is not None:
             return trainer.run(trainer.explore(starts, settings.subset_rows))
@@ -141,7 +145,8 @@ class _Trainer:
     rng: np.random.Generator
     prior: Prior
     rough: Array | None
-    curvature: Array | None = None
+    first_end: Array | None
+    curvature: Array | None
 
     def explore(self, starts: list[Array], n_rows: int) -> Explored:
         """Where the best of the starts has come to after some iterations.
@@ -172,9 +177,11 @@ class _Trainer:
         starts = starts if rough is None else [*starts, rough]
         is_alone = len(starts) == 1 and not is_subset
         ends, max_iter = dict(enumerate(starts)), EXPLORING_ITERATIONS
+        if self.first_end is not None:
+            ends[0] = self.first_end
         has_first_search = is_exact and len(data) > FEW_ROWS
         if has_first_search and not (is_alone and self._inference is not INFERENCES["exact"]):
-            ends = self._after_few_rows(starts, data)
+            ends = self._after_few_rows(list(ends.values()), data)
             max_iter = LAST_ITERATIONS if len(self.bounds) <= MOST_PARAMETERS else COMPARING_ITERATIONS
         if len(ends) == 1 and rough is None and not is_subset:
             return Explored(ends[0], starts[0])
@@ -205,7 +212,7 @@ class _Trainer:
         data, others = self.data, (end for end in optima if np.abs(end.x - best.x).max() > SAME_OPTIMUM)
         noise = np.average(data.targets**2, axis=0, weights=data.effective_weight)
         nothing = without_signal(self.kernel, best.x, self.bounds, noise)
-        over_nothing = best.value - self.prior(best.x)[0] - ExactObjective(self.kernel, data)(nothing)[0]
+        over_nothing = best.value - self.prior(best.x)[0] - ExactObjective(self.kernel, data).value(nothing)
         return min(over_nothing, best.value - max((end.value for end in others), default=-np.inf))
 
     def _rough_end(self, rough: Array, data: Observations, best: float) -> Optimum:

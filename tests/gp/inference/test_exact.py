@@ -7,6 +7,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
 from rio_uq.gp.inference import exact
+from rio_uq.gp.kernels import symmetric
 from rio_uq.gp.kernels.io import io_kernel
 from rio_uq.gp.kernels.terms import FAMILIES
 from rio_uq.gp.observations import Observations
@@ -70,6 +71,29 @@ def test_gradient_agrees_with_finite_differences(family, ard, is_weighted, n_out
     _, gradients = exact.MarginalLikelihood(kernel, problem)(x[:p], x[p:])
     expected = numerical_gradient(value, x)
     np.testing.assert_allclose(np.concatenate(gradients), expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("family", ["matern52+linear", "rational_quadratic", "rbf"])
+def test_blocks_of_rows_give_what_one_piece_gives(family, n_outputs, data, monkeypatch):
+    kernel = io_kernel(3, 1, input_family=family, output_family="rbf+linear", ard=True)
+    problem = Observations(data.rows, data.targets[:, :n_outputs])
+    theta, log_noise = np.full(kernel.n_parameters, -0.3), np.log([0.1, 0.2])[:n_outputs]
+    value, gradients = exact.MarginalLikelihood(kernel, problem)(theta, log_noise)
+    monkeypatch.setattr(symmetric, "BLOCK_COLUMNS", 7)
+    by_blocks, its_gradients = exact.MarginalLikelihood(kernel, problem)(theta, log_noise)
+    assert by_blocks == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(np.concatenate(its_gradients), np.concatenate(gradients), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_value_and_mean_alone_are_those_of_the_gradient_and_the_posterior(n_outputs, data, rng):
+    kernel = io_kernel(3, 1, input_family="matern52", output_family="rbf+linear", ard=True)
+    weight = rng.integers(1, 4, size=len(data)).astype(float)
+    objective = exact.ExactObjective(kernel, Observations(data.rows, data.targets[:, :n_outputs], weight))
+    x, new = rng.normal(scale=0.3, size=kernel.n_parameters + n_outputs), rng.normal(size=(5, 4))
+    assert objective.value(x) == pytest.approx(objective(x)[0], rel=1e-12)
+    np.testing.assert_allclose(objective.mean(x, new), predict(objective.posterior(x), new)[0])
 
 
 def test_likelihood_of_several_blocks_of_columns(rng, numerical_gradient):

@@ -24,6 +24,10 @@ class Design(NamedTuple):
     columns: Array
     squares: Array
 
+    def part(self, rows: slice) -> Design:
+        """Some of the rows, in the same memory."""
+        return Design(self.columns[:, rows], self.squares[:, rows])
+
     @classmethod
     def of(cls, x: Array, n_scales: int, *, n_extra: int = 0) -> Design:
         """Of the rows x (b, d), in their own copy, with some lines of ones below."""
@@ -38,13 +42,18 @@ class Design(NamedTuple):
 
 
 PullbackSums = Sequence[Array]
-"""The sums over rows that a pull-back is made of: `TermAt.n_sums` arrays that add up over blocks."""
+"""The sums over rows that a pull-back is made of: `TermAt.n_sums` arrays that add up over blocks. Those with two axes
+have a line for each point.
+"""
 
 
 class TermAt(Protocol):
     """A term at given parameters and points Z, working on one block of b rows after the other."""
 
     n_sums: int
+
+    def part(self, points: slice) -> TermAt:
+        """The same at some of the points."""
 
     def forward(self, design: Design, saved: Array, scratch: Array) -> None:
         """Compute what `value` and `backward` need, into ``saved``."""

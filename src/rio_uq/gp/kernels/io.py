@@ -7,6 +7,7 @@ the model's inputs or its outputs; its mathematics is in `rio_uq.gp.kernels.stat
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import accumulate, islice
 
@@ -101,6 +102,12 @@ class KernelAt:
         self.kernel, self.points, self.dtype = kernel, points, dtype
         parts = zip(kernel.terms, kernel.split(theta), strict=True)
         self.terms = [term.at(part, points, dtype) for term, part in parts]
+
+    def part(self, points: slice) -> KernelAt:
+        """The same at some of the points."""
+        part = copy(self)
+        part.points, part.terms = self.points[points], [term.part(points) for term in self.terms]
+        return part
 
     def saved_arrays(self, n_rows: int) -> list[Array]:
         """Arrays for `forward` to save a block of n_rows rows in."""

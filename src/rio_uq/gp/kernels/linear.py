@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,11 @@ class LinearAt:
         self.z = z
         self.variances = np.exp(theta)
         self.left = (z * self.variances).astype(dtype)
+
+    def part(self, points: slice) -> LinearAt:
+        part = copy(self)
+        part.z, part.left = self.z[points], self.left[points]
+        return part
 
     def forward(self, design: Design, saved: Array, scratch: Array) -> None:
         pass

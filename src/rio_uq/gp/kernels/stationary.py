@@ -35,6 +35,7 @@ shorter way of its own.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -216,6 +217,11 @@ class StationaryAt:
         left[:, -2] *= less
         self.left = (self.multiple * left).astype(dtype)
 
+    def part(self, points: slice) -> StationaryAt:
+        part = copy(self)
+        part.z, part.left, part.ones = self.z[points], self.left[points], self.ones[points]
+        return part
+
     def _left(self, factor: float, constant: Array) -> Array:
         """The left side of the product that gives ``−factor/2 (ρ − |z/l|²) + constant``."""
         ones = np.ones((len(self.z), 1))
@@ -231,8 +237,8 @@ class StationaryAt:
         return np.asarray(saved[0])
 
     def backward(self, design: Design, saved: Array, adjoint: Array) -> PullbackSums:
-        by_variance = np.vdot(adjoint, saved[0])
-        by_shape = self.shape * np.vdot(adjoint, saved[2]) if self.family.has_shape else 0.0
+        by_variance = np.einsum("ij,ij->", adjoint, saved[0])
+        by_shape = self.shape * np.einsum("ij,ij->", adjoint, saved[2]) if self.family.has_shape else 0.0
         saved[1] *= adjoint
         w_columns, w_squares = self._sums(design, saved[1])
         factor = self.multiple * self.family.slope_factor(self.shape)

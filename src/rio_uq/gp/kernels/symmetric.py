@@ -49,44 +49,40 @@ class RowsMatrix:
         self.value = np.zeros((n, n), order="F")
         self._shared = np.empty((2, min(n, BLOCK_COLUMNS) * n))
         self._blocks = [slice(start, min(start + BLOCK_COLUMNS, n)) for start in range(0, n, BLOCK_COLUMNS)]
-        self._designs = [kernel.designs(rows[block.start :]) for block in self._blocks]
+        designs = kernel.designs(rows)
+        self._designs = [[design.part(slice(block.start, n)) for design in designs] for block in self._blocks]
         self._saved: list[list[Array]] = []
-        self._at: list[KernelAt] = []
+        self._whole: KernelAt
+        self._at: list[KernelAt]
 
     def fill(self, theta: Array) -> Array:
         """The matrix at some parameters."""
-        self._at = [self._kernel.at(theta, self._rows[block]) for block in self._blocks]
+        n, whole = len(self._rows), self._kernel.at(theta, self._rows)
+        self._whole, self._at = whole, [whole.part(block) for block in self._blocks]
         if not self._saved:
-            n = len(self._rows)
             self._saved = [at.saved_arrays(n - block.start) for at, block in zip(self._at, self._blocks, strict=True)]
         for block, at, designs, saved in zip(self._blocks, self._at, self._designs, self._saved, strict=True):
-            scratch, part = self._arrays(block)
+            shape = block.stop - block.start, n - block.start
+            scratch, part = (array[: shape[0] * shape[1]].reshape(shape) for array in self._shared)
             at.forward(designs, saved, scratch)
             at.value(designs, saved, scratch, part)
             self.value.T[block, block.start :] = part
         return self.value
 
-    def pullback(self, outer: Array, lower: Array) -> Array:
-        """Gradient by theta of Σ_ij G_ij K_ij with G = ½ (outer outerᵀ − P). It can be asked once after `fill`.
+    def pullback(self, lower: Array) -> Array:
+        """Gradient by theta of ½ Σ_ij G_ij K_ij. It can be asked once after `fill`.
 
         Parameters
         ----------
-        outer : (n, q) array
         lower : (n, n) array, columns contiguous
-            The lower triangle of the symmetric P, zeros above. Each entry below the diagonal stands for two.
+            The lower triangle of the symmetric G, zeros above. It is overwritten: each entry below the diagonal stands
+            for two, so that those on it are halved.
         """
-        total: Array = np.zeros(())
-        for block, at, designs, saved in zip(self._blocks, self._at, self._designs, self._saved, strict=True):
-            size = block.stop - block.start
-            _, part = self._arrays(block)
-            adjoint = np.matmul(outer[block], outer[block.start :].T, out=part)
-            adjoint[:, :size] *= 0.5
-            adjoint -= lower.T[block, block.start :]
-            adjoint[np.diag_indices(size)] += 0.5 * lower.diagonal()[block]
-            total = total + at.by_theta(at.backward(designs, saved, adjoint))
-        return total
-
-    def _arrays(self, block: slice) -> tuple[Array, Array]:
-        shape = block.stop - block.start, len(self._rows) - block.start
-        scratch, part = (array[: shape[0] * shape[1]].reshape(shape) for array in self._shared)
-        return scratch, part
+        lower[np.diag_indices(len(lower))] *= 0.5
+        sums = [
+            at.backward(designs, saved, lower.T[block, block.start :])
+            for block, at, designs, saved in zip(self._blocks, self._at, self._designs, self._saved, strict=True)
+        ]
+        columns = zip(*sums, strict=True)
+        totals = [np.concatenate(parts) if parts[0].ndim == 2 else np.sum(parts, axis=0) for parts in columns]
+        return self._whole.by_theta(totals)
