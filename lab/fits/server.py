@@ -64,7 +64,7 @@ def fit_peer(arrays: Arrays, request: Request) -> dict[str, Any]:
         **stopwatch.measured,
         "fit_mib": peak_mib(),
         "stopped": trace.stopped,
-        "counted": len(arrays["rows"]),
+        "has_comparable_bound": True,
         **trajectories(times, times, trace.bounds, measured_at),
     }
 
@@ -100,9 +100,18 @@ def fit_rio(rio: RIORegressor, arrays: Arrays, request: Request) -> dict[str, An
         **stopwatch.measured,
         "fit_mib": mib,
         "stopped": stopped,
-        "counted": watch.total_weight,
+        "inference": last.inference_,
+        "has_comparable_bound": has_comparable_bound(last, watch.total_weight, len(arrays["y_train"])),
         **trajectories(times, [t + rest for t in times], [visit.bound + unit for visit in visits], measured_at),
     }
+
+
+def has_comparable_bound(rio: RIORegressor, total_weight: float, n_rows: int) -> bool:
+    """Whether the bound is one of the likelihood of all rows, each counted once, and of outcomes as they are: that of
+    nearest rows is the likelihood of a subset, times n/m.
+    """
+    is_of_outcomes = all(scale.kind == "identity" for scale in rio.scale_.scales)
+    return rio.inference_ != "nearest" and total_weight == n_rows and is_of_outcomes
 
 
 def trajectories(

@@ -46,9 +46,9 @@ class Fits:
         return "; ".join(dict.fromkeys(row["stopped"] for row in self.rounds if row["stopped"]))
 
     @property
-    def counts_all_rows(self) -> bool:
-        """Whether each row counts once in the bound; copies of rows may count less."""
-        return all(row["counted"] == row["n"] for row in self.rounds)
+    def has_comparable_bound(self) -> bool:
+        """Whether the bound is one of what the other engines' bounds are of."""
+        return all(row["has_comparable_bound"] for row in self.rounds)
 
     def time_to_bound(self, level: float) -> float:
         times = [first_time(row["trace"]["seconds"], row["trace"]["bound"], level) for row in self.rounds]

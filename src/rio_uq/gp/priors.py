@@ -12,6 +12,7 @@ The term ½ log v, of the change from √v to log v, keeps the optimum from v = 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -49,8 +50,14 @@ class Prior:
     def flat(cls, n_parameters: int) -> Prior:
         return cls(*np.zeros((3, n_parameters)))
 
+    @cached_property
+    def is_flat(self) -> bool:
+        return not (self.precision.any() or self.rate.any())
+
     def __call__(self, x: Array) -> tuple[float, Array]:
         """Log density up to a constant, and its gradient."""
+        if self.is_flat:
+            return 0.0, np.zeros_like(x)
         log = x[: len(self.mean)]
         away, claim = self.mean - log, self.rate * np.exp(0.5 * log)
         gradient = np.zeros_like(x)

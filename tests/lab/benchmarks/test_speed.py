@@ -21,7 +21,8 @@ from lab.peers.process import THREAD_LIMITS, peers_environment
 from lab.rio import regressor
 from lab.runs import Rows
 from rio_uq import metrics, outcome_scaling
-from rio_uq.gp import attempts
+from rio_uq.gp import attempts, inference, training
+from rio_uq.gp.inference import exact, nearest
 
 SETTING = {"threads": 1, "clock": "wall", "max_seconds": 100.0, "n": 246, "d": 6}
 
@@ -36,7 +37,7 @@ def row(dataset, engine, *, times, bounds, nlpds, **changes):
         "graph_seconds": times[0],
         "n_iter": len(times) - 1,
         "stopped": "",
-        "counted": 246,
+        "has_comparable_bound": True,
         "bound": bounds[-1],
         "nlpd": nlpds[-1],
         "rmse": 1.0,
@@ -139,6 +140,79 @@ def test_fits_by_which_a_scale_is_chosen_are_not_watched(rows):
     np.testing.assert_allclose(ended.predict(rows.X_test, **test), rio.predict(rows.X_test, **test), rtol=1e-4)
 
 
+SMOOTH, ROUGH = (1.0, 1.0), (12.0, 0.1)
+"""Frequency, and standard deviation of the noise."""
+
+
+@pytest.fixture
+def many_rows(monkeypatch):
+    """As many as are too many for the exact GP of all, of something of a given frequency and noise."""
+    for module, name in (
+        (inference, "EXACT_ROWS"),
+        (nearest, "SUBSET_ROWS"),
+        (exact, "EXPLORING_ROWS"),
+        (training, "EXPLORING_ROWS"),
+    ):
+        monkeypatch.setattr(module, name, 200)
+
+    def draw(frequency, noise, n=700):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(-1.0, 1.0, size=(n + 100, 2))
+        y = np.sin(frequency * X[:, 0]) * np.cos(frequency * X[:, 1]) + noise * rng.normal(size=n + 100)
+        nothing = np.zeros(n + 100)
+        return Rows(X[:n], y[:n], nothing[:n], X[n:], y[n:], nothing[n:], base_seconds=1.0)
+
+    return draw
+
+
+@pytest.mark.parametrize(("world", "kind"), [(ROUGH, "nearest"), (SMOOTH, "sparse")], ids=["nearest", "sparse"])
+def test_a_fit_that_ends_with_what_left_out_rows_prefer_is_watched(many_rows, world, kind):
+    """From the subset that it learns from to where it ends: what predicts along the way is of the kind that it ends
+    with.
+    """
+    rows = many_rows(*world)
+    arrays, rio, watch = problem_arrays(rows), regressor(random_state=0), Watch(max_seconds=600.0)
+    with watch.watching():
+        fit_arrays(rio, arrays)
+    test = {"y_pred": rows.pred_test, "return_std": True}
+    with trained_by(attempts.train):
+        alone = fit_arrays(clone(rio), arrays)
+    np.testing.assert_array_equal(rio.predict(rows.X_test, **test), alone.predict(rows.X_test, **test))
+    seconds = [visit.seconds for visit in watch.visits]
+    assert len(seconds) > 2
+    assert seconds == sorted(seconds)
+    began, ended = (fit_at(watch.visits[i], rio, arrays) for i in (0, -1))
+    assert began.inference_ == ended.inference_ == rio.inference_ == kind
+    assert ended.bound_ == pytest.approx(rio.bound_, rel=1e-6)
+    np.testing.assert_allclose(ended.predict(rows.X_test, **test), rio.predict(rows.X_test, **test), rtol=1e-4)
+
+
+def test_a_fit_of_nearest_rows_has_a_bound_of_its_own(many_rows):
+    """That of the subset they learn from, as if it were of all rows."""
+    rows = many_rows(*ROUGH)
+    reply = server.answer(
+        {"task": "fit", "engine": "rio-uq", "seed": 0, "max_seconds": 600.0, "clock": "cpu"}, problem_arrays(rows)
+    )
+    assert reply["inference"] == "nearest"
+    assert not reply["has_comparable_bound"]
+    assert reply["looks"]["nlpd"][-1] == pytest.approx(reply["nlpd"])
+    assert reply["trace"]["bound"][-1] == reply["bound"]
+    first, *_, before_the_end, end = reply["trace"]["bound"]
+    assert first < before_the_end
+    assert end == pytest.approx(before_the_end, rel=0.2)
+
+
+def test_a_bound_on_another_scale_of_outcomes_cannot_be_compared(rows):
+    rio = fit_arrays(regressor(variant="RIO", max_iter=2), problem_arrays(rows))
+    assert server.has_comparable_bound(rio, 90.0, 90)
+    assert not server.has_comparable_bound(rio, 80.0, 90)
+    positive = problem_arrays(
+        replace(rows, y_train=np.exp(0.2 * rows.y_train), pred_train=np.exp(0.2 * rows.pred_train))
+    )
+    on_logarithms = fit_arrays(regressor(variant="RIO", max_iter=2, scale="log"), positive)
+    assert not server.has_comparable_bound(on_logarithms, 90.0, 90)
+
+
 def test_a_fit_of_rio_and_its_trajectories(rows):
     arrays = problem_arrays(rows)
     request = {"task": "fit", "engine": "rio-uq paper", "seed": 0, "max_seconds": 60.0, "clock": "cpu", "max_iter": 20}
@@ -147,7 +221,8 @@ def test_a_fit_of_rio_and_its_trajectories(rows):
     mean, std = rio.predict(rows.X_test, y_pred=rows.pred_test, return_std=True)
     assert reply["nlpd"] == pytest.approx(metrics.nlpd(rows.y_test, mean, std), abs=1e-4)
     assert reply["bound"] == pytest.approx(rio.bound_, abs=1e-4)
-    assert (reply["stopped"], reply["counted"], reply["n_iter"]) == ("", 90, 20)
+    assert (reply["stopped"], reply["inference"], reply["n_iter"]) == ("", "sparse", 20)
+    assert reply["has_comparable_bound"]
     assert reply["trace"]["bound"][-1] == reply["bound"]
     assert reply["looks"]["nlpd"][-1] == reply["nlpd"]
     assert len(reply["looks"]["nlpd"]) <= server.N_LOOKS < len(reply["trace"]["bound"])
@@ -198,7 +273,7 @@ def test_targets(stored):
 def test_the_page_and_the_section(stored, tmp_path):
     pytest.importorskip("matplotlib")
     stored[2]["stopped"] = "cut off after 40 s"
-    stored[0]["counted"] = 200.0
+    stored[0]["has_comparable_bound"] = False
     failed = {**SETTING, "dataset": "yacht", "engine": "GPflow SGPR", "round": 0, "error": "out of memory"}
     written = speed_page.write([*stored, failed], tmp_path / "speed.md", tmp_path / "results" / "fit-times.md")
     assert all(path.stat().st_size > 0 for path in written)

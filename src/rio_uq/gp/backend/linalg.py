@@ -50,7 +50,7 @@ def cholesky(
     """
     if diagonal is None:
         diagonal = matrix.diagonal()
-    scale = diagonal.mean()
+    scale = diagonal.sum() / len(diagonal)
     by_columns = matrix if matrix.flags.f_contiguous else matrix.T
     attempt = np.empty_like(by_columns, order="F") if out is None else out
     while True:

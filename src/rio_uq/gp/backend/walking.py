@@ -54,7 +54,9 @@ def in_parallel(work: Callable[[int], Result], items: Iterable[int], n_jobs: int
 def sum_over_rows(
     n_rows: int, block_rows: int, n_jobs: int, work: Callable[[int, Block], Sequence[Array]]
 ) -> list[Array]:
-    """Add up, array by array and in float64, what ``work(span, block)`` returns for each block."""
+    """Add up, array by array and in float64, what ``work(span, block)`` returns for each block: new arrays, which may
+    be overwritten.
+    """
 
     def work_on_span(span: int, blocks: list[Block]) -> list[Array]:
         return _add_up(work(span, block) for block in blocks)
@@ -64,7 +66,7 @@ def sum_over_rows(
 
 def _add_up(parts: Iterable[Sequence[Array]]) -> list[Array]:
     remaining = iter(parts)
-    totals = [np.array(array, dtype=float) for array in next(remaining)]
+    totals = [np.asarray(array, dtype=float) for array in next(remaining)]
     for part in remaining:
         for total, summand in zip(totals, part, strict=True):
             total += summand

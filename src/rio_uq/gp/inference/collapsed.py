@@ -114,7 +114,7 @@ class Whitening(NamedTuple):
     def by_kuu(self, middle: Array) -> Array:
         """∂F/∂K from Lᵀ (∂F/∂K) L; the jitter is a share of K's mean diagonal."""
         by_kuu = self.inverse.T @ middle @ self.inverse
-        by_kuu[np.diag_indices(len(by_kuu))] += self.jitter * by_kuu.trace() / len(by_kuu)
+        np.fill_diagonal(by_kuu, by_kuu.diagonal() + self.jitter * by_kuu.trace() / len(by_kuu))
         return by_kuu
 
 
@@ -131,10 +131,9 @@ def bound_of(noise_variance: Array, sums: Sums) -> tuple[float, Adjoints]:
     by_kuu: Array = np.zeros((m, m))
     by_beta = np.empty_like(beta)
     by_log_noise = np.empty(len(noise_variance))
-    identity = np.eye(m)
     for q, noise in enumerate(noise_variance):
-        big = identity + v / noise
-        big_factor, _ = cholesky(big)
+        information = v / noise  # B − I
+        big_factor, _ = cholesky(information, diagonal=1.0 + information.diagonal())
         big_inverse = inverse(big_factor)
         gamma = big_inverse @ beta[:, q] / noise
         fit = beta[:, q] @ gamma / noise
@@ -142,9 +141,12 @@ def bound_of(noise_variance: Array, sums: Sums) -> tuple[float, Adjoints]:
         value += 0.5 * (fit - misfit - log_determinant(big_factor))
         value += 0.5 * (sums.log_precision - sums.n * np.log(2.0 * np.pi * noise))
         by_log_noise[q] = 0.5 * (misfit - sums.n + m - big_inverse.trace() - fit - gamma @ gamma)
-        common = identity - big_inverse - np.outer(gamma, gamma)
+        common = -gamma[:, None] * gamma
+        common -= big_inverse
+        np.fill_diagonal(common, 1.0 + common.diagonal())
         by_v += common / (2.0 * noise)
-        by_kuu += 0.5 * (common + identity - big)
+        common -= information
+        by_kuu += 0.5 * common
         by_beta[:, q] = gamma / noise
     by_t = -0.5 * float((1.0 / noise_variance).sum())
     return float(value), Adjoints(by_v, by_beta, by_t, by_kuu, by_log_noise)

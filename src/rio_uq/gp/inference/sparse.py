@@ -180,8 +180,9 @@ class SparseObjective:
     def split(self, x: Array) -> tuple[Array, Array, Array]:
         """Log-parameters, log noise variances and inducing points."""
         p = self.kernel.n_parameters
-        theta, log_noise, moved = np.split(x, [p, p + self.data.n_outputs])
-        return theta, log_noise, moved.reshape(self.points.shape) if self.move_points else self.points
+        n_fixed = p + self.data.n_outputs
+        points = x[n_fixed:].reshape(self.points.shape) if self.move_points else self.points
+        return x[:p], x[p:n_fixed], points
 
     def start(self, x: Array) -> Array:
         return np.concatenate([x, self.points.ravel()]) if self.move_points else x

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from itertools import accumulate, islice
+from functools import cached_property
+from itertools import accumulate, islice, pairwise
 
 import numpy as np
 
@@ -37,14 +38,19 @@ class Kernel:
 
     terms: tuple[Term, ...]
 
-    @property
+    @cached_property
     def n_parameters(self) -> int:
         return sum(term.n_parameters for term in self.terms)
 
+    @cached_property
+    def _parts(self) -> list[slice]:
+        """Where theta has the parameters of each term."""
+        ends = accumulate((term.n_parameters for term in self.terms), initial=0)
+        return [slice(start, end) for start, end in pairwise(ends)]
+
     def split(self, theta: Array) -> list[Array]:
         """The parameters of each term."""
-        ends = list(accumulate(term.n_parameters for term in self.terms))
-        return [theta[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        return [theta[part] for part in self._parts]
 
     def at(self, theta: Array, points: Array, dtype: np.dtype | type = np.float64) -> KernelAt:
         return KernelAt(self, theta, points, np.dtype(dtype))

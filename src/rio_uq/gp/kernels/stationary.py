@@ -224,8 +224,12 @@ class StationaryAt:
 
     def _left(self, factor: float, constant: Array) -> Array:
         """The left side of the product that gives ``−factor/2 (ρ − |z/l|²) + constant``."""
-        ones = np.ones((len(self.z), 1))
-        return np.hstack([factor * self.inverse_squares * self.z, -0.5 * factor * ones, constant[:, None]])
+        m, d = self.z.shape
+        left = np.empty((m, d + 2))
+        np.multiply(factor * self.inverse_squares, self.z, out=left[:, :d])
+        left[:, d] = -0.5 * factor
+        left[:, d + 1] = constant
+        return left
 
     def forward(self, design: Design, saved: Array, scratch: Array) -> None:
         np.dot(self.row_scales, design.squares, out=design.columns[-2])
