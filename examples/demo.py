@@ -67,7 +67,10 @@ def cars() -> Table:
     """A table of the package vega_datasets: cars of 1970 to 1982."""
     from vega_datasets import local_data
 
-    table = local_data.cars().drop(columns="Name").dropna(subset="Miles_per_Gallon").reset_index(drop=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of pandas, about the way in which the package reads its file
+        table = local_data.cars()
+    table = table.drop(columns="Name").dropna(subset="Miles_per_Gallon").reset_index(drop=True)
     y = table.pop("Miles_per_Gallon").to_numpy(dtype=float)
     return "cars: miles per gallon", with_categories(table.assign(Year=table["Year"].dt.year)), y
 
