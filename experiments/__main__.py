@@ -75,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     images = add("images", run_images, "Our own network on images, with RIO and Gaussian processes beside it.", jobs)
     images.add_argument("--results", type=Path, default=IMAGES, help="file of the rows (default: %(default)s)")
     images.add_argument("--runs", type=at_least_one, default=5, help="number of random splits (default: %(default)s)")
+    images.add_argument("--page-only", action="store_true", help="write the section from the rows that are there")
     theory = add("theory", run_theory, "The three theorems as numerical experiments.", results)
     theory.add_argument("--repeats", type=at_least_two, default=None, help="draws of each experiment (default: enough)")
     parameters = add("parameters", run_parameters, "Why SVGP does better here, beside GPflow's.", results)
@@ -163,9 +164,13 @@ def run_images(options: argparse.Namespace) -> None:
         digits()
     except ImportError as error:
         sys.exit(str(error))
-    from experiments.images.run import run
+    from experiments.images.run import measure, write
 
-    keep_section("images", run(options.runs, options.jobs, options.results, NETWORKS, FIGURES), options.results)
+    if not options.page_only:
+        measure(options.runs, options.jobs, options.results, NETWORKS)
+    if not read_rows(options.results):
+        sys.exit(f"there are no rows in {options.results}: make them without --page-only")
+    keep_section("images", write(options.runs, options.results, FIGURES), options.results)
 
 
 def run_theory(options: argparse.Namespace) -> None:

@@ -115,29 +115,33 @@ def section(rows: list[Row], figure: str) -> str:
 
 
 def gains(test: pd.DataFrame) -> str:
-    """By how much RIO lowers the network's errors, and whether a network of all images would have done as well."""
-    means = test.groupby("method")[["mae", "rmse"]].mean()
-    sentences = []
-    for method in (BESIDE, "RIO on layer, mask", "RIO on pixels", "RIO, output only"):
-        if {method, "network"} <= set(means.index):
-            parts = [
-                f"{label} by {100 * (1 - means.loc[method, name] / means.loc['network', name]):.1f} % "
-                f"({means.loc['network', name]:.2f} → {means.loc[method, name]:.2f})"
-                for name, label in (("mae", "MAE"), ("rmse", "RMSE"))
-            ]
-            sentences.append(f"{method} lowers the network's {' and '.join(parts)}")
+    """By how much RIO lowers the network's errors, and by how much further training images would."""
+    sentences = [
+        f"{method} lowers the network's {_lowered(test, method)}"
+        for method in (BESIDE, "RIO on layer, mask", "RIO on pixels", "RIO, output only")
+        if _lowered(test, method)
+    ]
     text = f"{'; '.join(sentences)}."
-    if "network, all images" in means.index:
-        mae, rmse = means.loc["network, all images"]
-        text += f" A network that is trained on the validation images too has {mae:.2f} and {rmse:.2f}."
-    warned = test.groupby("method")["warned"].mean()
-    if "RIO on layer, as it comes" in warned.index:
-        share = warned["RIO on layer, as it comes"]
+    if of_all := _lowered(test, "network, all images"):
+        text += f" Training the network on the validation images too, instead of keeping them for RIO, lowers {of_all}."
+    as_it_comes = test[test["method"] == "RIO on layer, as it comes"]
+    if len(as_it_comes):
         text += (
-            " As it comes RIO cannot find out whether a network in PyTorch has seen the images; "
-            f"a `SeenRowsWarning` says so in {100 * share:.0f} % of the runs."
+            " As it comes RIO cannot find out whether a network in PyTorch has seen the images; a `SeenRowsWarning` "
+            f"says so in {as_it_comes['warned'].sum()} of {len(as_it_comes)} runs."
         )
     return text
+
+
+def _lowered(test: pd.DataFrame, method: str) -> str:
+    """By how much a method lowers errors of the network in the runs that have both."""
+    parts = []
+    for name in ("mae", "rmse"):
+        wide = test.pivot(index="run", columns="method", values=name).reindex(columns=["network", method]).dropna()
+        if len(wide):
+            before, after = wide.mean()
+            parts.append(f"{COLUMNS[name]} by {100 * (1 - after / before):.1f} % ({before:.2f} → {after:.2f})")
+    return " and ".join(parts)
 
 
 def test_table(test: pd.DataFrame) -> str:
@@ -145,10 +149,12 @@ def test_table(test: pd.DataFrame) -> str:
     runs = test["run"].nunique()
     lines = []
     for method, part in test.groupby("method", sort=False):
-        name = method if len(part) == runs else f"{method} ({len(part)} runs)"
+        name = method if len(part) == runs else f"{method} ({len(part)} of them)"
         lines.append([name, *(_mean(part[column], column) for column in COLUMNS)])
     splits = "1 run" if runs == 1 else f"Mean over {runs} runs ± standard deviation between them"
-    return markdown_table(["method", *COLUMNS.values()], lines) + f"\n{splits}; in degrees. "
+    absent = [f"“{method}”" for method in METHODS if method not in set(test["method"])]
+    not_measured = f"Not measured yet: {', '.join(absent)}. " if absent else ""
+    return markdown_table(["method", *COLUMNS.values()], lines) + f"\n{splits}; in degrees. {not_measured}"
 
 
 def significance(test: pd.DataFrame) -> str:
@@ -216,8 +222,9 @@ def in_words(frame: pd.DataFrame) -> str:
         if parts:
             sentences.append(f"{method}: {', '.join(parts)}")
     return (
-        "Error bars are those of residuals like the ones given to `fit`, and no method makes them large enough where "
-        "the network fails. How many times as large as on test images RMSE and mean std are: "
+        "RIO's error bars are those of residuals like the ones that it was fitted to: they grow by at most what these "
+        "residuals allow, while a network may fail by any amount. How many times as large as on test images RMSE and "
+        "mean std are: "
         f"{'; '.join(sentences)}."
     )
 

@@ -36,8 +36,8 @@ def open_tasks(runs: int, path: Path) -> list[Task]:
     return [Task(NAME, NAME, run, (method,)) for method, run in wanted if (run, method) not in stored]
 
 
-def run(runs: int, jobs: int, path: Path, cache: Path, folder: Path) -> str:
-    """Measure what is not stored yet, draw the figure, and tell the results.
+def measure(runs: int, jobs: int, path: Path, cache: Path) -> None:
+    """Measure what is not stored yet.
 
     Parameters
     ----------
@@ -49,17 +49,14 @@ def run(runs: int, jobs: int, path: Path, cache: Path, folder: Path) -> str:
         JSON lines, a line for each run and method.
     cache : Path
         Folder where networks are kept.
-    folder : Path
-        Where the figure goes.
-
-    Returns
-    -------
-    str
-        A section of Markdown, with a link to the figure that is right in the folder of the experiments.
     """
+    run_tasks(open_tasks(runs, path), jobs, path, partial(work, cache=cache))
+
+
+def write(runs: int, path: Path, folder: Path) -> str:
+    """Draw the figure, and tell the results in a section whose link is right in the folder of the experiments."""
     from experiments.images.figure import draw
 
-    run_tasks(open_tasks(runs, path), jobs, path, partial(work, cache=cache))
     rows = [row for row in read_rows(path) if row["run"] < runs]
     draw(frame_of(rows), problem(0), folder / FIGURE)
     return section(rows, Path(os.path.relpath(folder / FIGURE, FOLDER)).as_posix())

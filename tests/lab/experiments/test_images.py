@@ -167,17 +167,28 @@ class TestPage:
     def test_gains_are_those_of_the_means(self):
         test = page.frame_of(made_up_rows()).query("kind == 'test'")
         text = page.gains(test)
-        assert "RIO on layer lowers the network's MAE by 12.3 % (8.10 → 7.10) and RMSE by 10.0 % (10.10 → 9.09)" in text
+        assert (
+            "RIO on layer lowers the network's MAE by 12.3 % (8.10 → 7.10) and RMSE by 10.0 % (10.10 → 9.09)." in text
+        )
+
+    def test_gains_are_those_of_the_runs_that_have_both(self):
+        rows = [row for row in made_up_rows() if (row["run"], row["method"]) != (2, "RIO on layer")]
+        assert "MAE by 12.4 % (8.05 → 7.05)" in page.gains(page.frame_of(rows).query("kind == 'test'"))
+
+    def test_warnings_are_counted(self):
+        rows = [row | {"method": "RIO on layer, as it comes", "warned": row["run"] < 2} for row in made_up_rows()[1::2]]
+        assert "says so in 2 of 3 runs" in page.gains(page.frame_of(rows).query("kind == 'test'"))
 
     def test_means_with_their_deviations(self):
         lines = page.test_table(page.frame_of(made_up_rows()).query("kind == 'test'")).splitlines()
         assert lines[2] == "| network | 8.10 ± 0.10 | 10.10 ± 0.10 | – | – | – | – | – | – | 0 |"
         assert lines[3].startswith("| RIO on layer | 7.10 ± 0.10 | 9.09 ± 0.09 | 3.500 ± 0.000 | 5.00 ± 0.00 | 0.680 |")
         assert "Mean over 3 runs" in lines[-1]
+        assert "Not measured yet: “network, all images”, “network, one error bar”, “GP on pixels”" in lines[-1]
 
     def test_a_method_that_lacks_runs_says_so(self):
         rows = [row for row in made_up_rows() if (row["run"], row["method"]) != (2, "network")]
-        assert "| network (2 runs) |" in page.test_table(page.frame_of(rows).query("kind == 'test'"))
+        assert "| network (2 of them) |" in page.test_table(page.frame_of(rows).query("kind == 'test'"))
 
     def test_clear_differences_are_bold(self):
         test = page.frame_of(made_up_rows()).query("kind == 'test'")
@@ -199,16 +210,23 @@ def test_a_whole_run_is_stored_and_not_repeated(small, tmp_path, monkeypatch):
     monkeypatch.setattr(methods, "trained", partial(network.trained, epochs=1))
     monkeypatch.setattr(running, "run_tasks", lambda tasks, jobs, path, work: [work(task, path) for task in tasks])
     path, cache, folder = tmp_path / "images.jsonl", tmp_path / "cache", tmp_path / "figures"
-    text = running.run(2, 1, path, cache, folder)
-    assert "figures/images.png)" in text
-    assert (folder / running.FIGURE).stat().st_size > 10_000
+    running.measure(2, 1, path, cache)
     assert [(row["run"], row["method"]) for row in read_rows(path)] == [(r, name) for name in names for r in (0, 1)]
     assert sorted(file.name for file in cache.iterdir()) == ["0.pt", "1.pt"]
-
     before = path.read_bytes()
-    assert running.run(2, 1, path, cache, folder) == text
+    running.measure(2, 1, path, cache)
     assert path.read_bytes() == before
-    assert "Mean over" not in running.run(1, 1, path, cache, folder)
+
+    text = running.write(2, path, folder)
+    assert "figures/images.png)" in text
+    assert "Mean over 2 runs" in text
+    assert (folder / running.FIGURE).stat().st_size > 10_000
+
+
+def test_no_rows_are_no_section(tmp_path, monkeypatch):
+    monkeypatch.setattr(data, "digits", lambda: None)
+    with pytest.raises(SystemExit, match=r"there are no rows in .*images\.jsonl: make them without --page-only"):
+        command_line.main(["images", "--page-only", "--results", str(tmp_path / "images.jsonl")])
 
 
 def test_pairs_of_images_are_told_apart_by_their_error_bars():
