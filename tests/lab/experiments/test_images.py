@@ -135,7 +135,7 @@ class TestNetworkAndMethods:
         tasks = running.open_tasks(2, tmp_path / "none.jsonl")
         assert {(task.run, *task.methods) for task in tasks} == {(r, name) for r in (0, 1) for name in methods.METHODS}
         assert [task.methods[0] for task in tasks[-8::2]] == list(methods.SLOWEST)
-        assert {page.BESIDE, *page.ON_UNLIKE, *figure.SHOWN} <= set(methods.METHODS)
+        assert {*page.GAINS, *page.ON_UNLIKE, *figure.SHOWN} <= set(methods.METHODS)
 
     @pytest.mark.parametrize(
         ("rows", "n_rows", "warned"), [("validation", 15, False), ("trained on", 62, True), ("told", 77, False)]
@@ -193,6 +193,7 @@ class TestPage:
     def test_clear_differences_are_bold(self):
         test = page.frame_of(made_up_rows()).query("kind == 'test'")
         assert "| network | **+1.000** (0.000) | **+1.010** (0.000) |  |  |" in page.significance(test)
+        assert "for all 2 cells of the table; 2 of them are:" in page.significance(test)
         assert "too few" in page.significance(test.query("run == 0"))
 
     def test_error_bars_beside_those_on_test_images(self):
