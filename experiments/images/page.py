@@ -75,8 +75,8 @@ INTRODUCTION = (
     "of the others 800 are for testing, and 640 of the rest are validation images. The network has three convolutions, "
     "a layer of 32 units, and one output; it is trained here on the 2,560 remaining images, in the same way in every "
     "run: squared errors, Adam, 30 epochs, images moved by up to two pixels. Its training was settled on another run "
-    "(number 100), by its validation images, and so were images of all kinds and the methods before any run of this "
-    "page. People write aslant, so that no method can do without an error of some degrees."
+    "(number 100), by its validation and test images, and all kinds of images and methods before any run of this page. "
+    "People write aslant, so that no method can do without an error of some degrees."
 )
 
 LEGEND = (
