@@ -7,18 +7,20 @@ import sys
 from pathlib import Path
 
 from experiments.measures import store_of
-from experiments.runner import FIGURES, FOLDER, PREDICTIONS, RESULTS, work
+from experiments.runner import FIGURES, FOLDER, NETWORKS, PREDICTIONS, RESULTS, work
 from experiments.when.sweeps import SWEEPS
 from lab.datasets import DATASETS, DataNotFoundError, available
 from lab.json_lines import read_rows
 from lab.options import at_least_one, at_least_two, names_among, usable_datasets
 from lab.peers.process import add_peers_python, check_peers_python
 from lab.tasks import open_tasks, run_tasks
+from rio_uq._base.extras import require
 
 TABLE_NAMES = ("default", "ard", "iterations", "random-forest", "ours", "gain")
-SECTIONS = ("parameters", "age", "theory", "fit-times")
+SECTIONS = ("parameters", "age", "images", "theory", "fit-times")
 """Sections of the page of results that commands write for themselves, each into a file beside the rows."""
 WHEN = RESULTS.with_name("when.jsonl")
+IMAGES = RESULTS.with_name("images.jsonl")
 
 SMALL = ("yacht", "ENB/h", "ENB/c", "airfoil", "CCS", "wine/r")
 HOUR = (
@@ -70,6 +72,10 @@ def _parser() -> argparse.ArgumentParser:
     figures.add_argument("--folder", type=Path, default=FIGURES, help="where they go (default: %(default)s)")
     age = add("age", run_age, "Age estimation: network, SVGP, RIO and ours, by bands of predicted age.", results, jobs)
     age.add_argument("--runs", type=at_least_one, default=5, help="number of random splits (default: %(default)s)")
+    images = add("images", run_images, "Our own network on images, with RIO and Gaussian processes beside it.", jobs)
+    images.add_argument("--results", type=Path, default=IMAGES, help="file of the rows (default: %(default)s)")
+    images.add_argument("--runs", type=at_least_one, default=5, help="number of random splits (default: %(default)s)")
+    images.add_argument("--page-only", action="store_true", help="write the section from the rows that are there")
     theory = add("theory", run_theory, "The three theorems as numerical experiments.", results)
     theory.add_argument("--repeats", type=at_least_two, default=None, help="draws of each experiment (default: enough)")
     parameters = add("parameters", run_parameters, "Why SVGP does better here, beside GPflow's.", results)
@@ -148,6 +154,23 @@ def run_age(options: argparse.Namespace) -> None:
     except DataNotFoundError as error:
         sys.exit(str(error))
     keep_section("age", section, options.results)
+
+
+def run_images(options: argparse.Namespace) -> None:
+    from experiments.images.data import digits
+
+    try:
+        require("torch", "experiments", "the experiment on images")
+        digits()
+    except ImportError as error:
+        sys.exit(str(error))
+    from experiments.images.run import measure, write
+
+    if not options.page_only:
+        measure(options.runs, options.jobs, options.results, NETWORKS)
+    if not read_rows(options.results):
+        sys.exit(f"there are no rows in {options.results}: make them without --page-only")
+    keep_section("images", write(options.runs, options.results, FIGURES), options.results)
 
 
 def run_theory(options: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from lab.tasks import Task
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results" / "rows.csv"
 PREDICTIONS = FOLDER / "cache" / "predictions"
+NETWORKS = FOLDER / "cache" / "images"
 FIGURES = FOLDER / "results" / "figures"
 
 

@@ -1022,8 +1022,14 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         return source
 
     def _check_columns(self, X: Any) -> None:
-        has_columns = getattr(X, "ndim", 2) >= 2  # other arrays are refused where features are made of them
-        is_right = is_plain(X) and self.fitted_.feature_names_in is None and X.shape[1] == self.fitted_.n_features_in
+        n_dimensions, n_columns = getattr(X, "ndim", 2), self.fitted_.n_features_in
+        if n_columns and n_dimensions > 2 and X.shape[1] != n_columns:
+            raise ValueError(
+                f"X has shape {tuple(X.shape)}, where the second number has to be {n_columns} as in fit: a single row "
+                "of X is X[:1], and not X[0]"
+            )
+        has_columns = n_dimensions >= 2  # other arrays are refused where features are made of them
+        is_right = is_plain(X) and self.fitted_.feature_names_in is None and X.shape[1] == n_columns
         if has_columns and not is_right:
             validate_data(self, X, reset=False, skip_check_array=True)
 

@@ -121,3 +121,32 @@ def test_files_hold_the_encoder_and_ask_for_the_steps(table, tmp_path):
         rio_uq.load(tmp_path / "steps.rio", estimator=model)
     again = rio_uq.load(tmp_path / "steps.rio", estimator=model, features=model[:-1])
     np.testing.assert_array_equal(again.predict(X), rio.predict(X))
+
+
+class TestImages:
+    @pytest.fixture
+    def images(self, rng):
+        X = rng.normal(size=(40, 1, 4, 4))
+        return X, X.mean(axis=(1, 2, 3)) + 0.1 * rng.normal(size=40)
+
+    @pytest.mark.parametrize("features", ["auto", None, [0, 1]])
+    def test_a_stack_of_images_is_no_table(self, features, images):
+        rio = RIORegressor(brightness, features=features, **OPTIONS)
+        message = r"X has shape \(40, 1, 4, 4\), .* features=, a layer .*, or use kernel='output', which needs none"
+        with pytest.raises(ValueError, match=message):
+            rio.fit(*images, held_out=True)
+
+    def test_values_that_are_no_table_are_to_be_flattened(self, images):
+        with pytest.raises(ValueError, match=r"got \(40, 1, 4, 4\): flatten or pool the rest"):
+            RIORegressor(brightness, features=lambda X: X, **OPTIONS).fit(*images, held_out=True)
+
+    def test_one_image_is_still_a_stack(self, images):
+        X, y = images
+        rio = RIORegressor(brightness, kernel="output", **OPTIONS).fit(X, y, held_out=True)
+        assert rio.predict(X[:1]).shape == (1,)
+        with pytest.raises(ValueError, match=r"X has shape \(1, 4, 4\), .* 1 as in fit: .* is X\[:1\], and not X\[0\]"):
+            rio.predict(X[0])
+
+
+def brightness(X):
+    return 0.9 * X.mean(axis=(1, 2, 3))

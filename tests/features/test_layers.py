@@ -125,6 +125,17 @@ class TestTorch:
         np.testing.assert_allclose(copied.fit(images, y).predict(images), rio.predict(images))
         np.testing.assert_allclose(pickle.loads(pickle.dumps(rio)).predict(images), rio.predict(images))
 
+    def test_a_bare_module_is_answered_with_the_remedy_which_works(self, rng):
+        nn = self.torch.nn
+        X = rng.normal(size=(30, 1, 4, 4)).astype(np.float32)
+        y = X.mean(axis=(1, 2, 3)) + 0.1 * rng.normal(size=30)
+        body = nn.Sequential(nn.Flatten(), nn.Linear(16, 3))
+        model = torch_model(nn.Sequential(body, nn.Linear(3, 1)))
+        with pytest.raises(TypeError, match=r"Sequential, which takes tensors: .*layer.*torch_model.*predict"):
+            RIORegressor(model, features=body).fit(X, y, held_out=True)
+        rio = RIORegressor(model, features=torch_model(body).predict, noise="constant", random_state=0)
+        assert rio.fit(X, y, held_out=True).inputs(X).features.shape == (30, 3)
+
 
 class TestOnnx:
     @pytest.fixture(autouse=True)

@@ -16,6 +16,7 @@ from rio_uq._base.array import Array
 from rio_uq._base.checks import check_finite, to_numeric
 from rio_uq.features.layers import layer, onnx_tensor
 from rio_uq.features.table_encoder import TableEncoder, UnencodableColumnsError, is_numeric
+from rio_uq.models.base import is_torch_module
 
 __all__ = ["Columns", "Extractor", "Transformed", "extractor", "feature_names", "layer", "onnx_tensor"]
 
@@ -44,6 +45,11 @@ def extractor(features: Any, X: Any, y: Any, model: Any = None) -> Extractor:
         return Columns(None)
     if isinstance(features, str) and features == "auto":
         return _auto(X, y, model)
+    if is_torch_module(features):
+        raise TypeError(
+            f"features is a {type(features).__name__}, which takes tensors: use rio_uq.features.layer(module, path) "
+            "for one of its layers, or rio_uq.models.torch_model(module).predict for its output"
+        )
     if hasattr(features, "transform"):
         return Transformed(_fitted_transformer(features, X, y))
     if callable(features):
@@ -144,6 +150,7 @@ class Columns:
         self.columns = columns
 
     def __call__(self, X: Any) -> Array:
+        _check_is_table(X)
         chosen = X if self.columns is None else self._choose(X)
         if hasattr(chosen, "columns"):
             _check_columns(chosen)
@@ -199,12 +206,24 @@ class Transformed:
             made = made.toarray()
         matrix = to_numeric(made, "the output of features")
         if matrix.ndim != 2 or matrix.shape[0] != _num_samples(X) or matrix.shape[1] == 0:
+            remedy = ": flatten or pool the rest" if matrix.ndim > 2 else ""
             raise ValueError(
                 f"the output of features has to have shape ({_num_samples(X)}, number of features), one line for each "
-                f"row of X; got {matrix.shape}"
+                f"row of X; got {matrix.shape}{remedy}"
             )
         check_finite(matrix, "the output of features", REMEDY)
         return matrix
+
+
+def _check_is_table(X: Any) -> None:
+    """Raise for a stack of images, say, of which the GP sees what another choice of features makes."""
+    shape = tuple(getattr(X, "shape", ()))
+    if len(shape) > 2:
+        raise ValueError(
+            f"X has shape {shape}, and the GP needs a table of numbers: make one with features=, a layer of the "
+            f"network (rio_uq.features.layer, onnx_tensor) or a function from X to an array of shape ({shape[0]}, "
+            "number of features), or use kernel='output', which needs none; the model still gets X as it is"
+        )
 
 
 def _check_columns(X: Any) -> None:

@@ -18,8 +18,9 @@ from rio_uq._base.array import Array
 from rio_uq._base.checks import check_finite, to_numeric
 from rio_uq._base.warnings import warn_user
 
+TORCH_MODULE = "torch.nn.modules.module.Module"
 NOT_AS_THEY_ARE = {
-    "torch.nn.modules.module.Module": "takes tensors: use RIORegressor(rio_uq.models.torch_model(module))",
+    TORCH_MODULE: "takes tensors: use RIORegressor(rio_uq.models.torch_model(module))",
     "xgboost.core.Booster": "takes a DMatrix: use RIORegressor(booster.inplace_predict)",
     "onnxruntime.capi.onnxruntime_inference_collection.InferenceSession": (
         "takes a dict: use RIORegressor(rio_uq.models.onnx_model(path))"
@@ -62,9 +63,13 @@ def _is_a(model: Any, name: str) -> bool:
 def check_takes_X(model: Any) -> None:
     """Raise for a model of another library that takes rows in a form of its own, with what to do instead."""
     for name, advice in NOT_AS_THEY_ARE.items():
-        has_own = name.startswith("torch.") and hasattr(model, "predict")  # Keras on PyTorch, say
-        if _is_a(model, name) and not has_own:
+        if is_torch_module(model) if name == TORCH_MODULE else _is_a(model, name):
             raise TypeError(f"{type(model).__name__} {advice}")
+
+
+def is_torch_module(model: Any) -> bool:
+    """Whether it takes tensors only; Keras on PyTorch, say, has a ``predict`` of its own."""
+    return _is_a(model, TORCH_MODULE) and not hasattr(model, "predict")
 
 
 def fitted(
