@@ -28,15 +28,16 @@ HOW = """Whole fits on the paper's data, all on the same rows and the same predi
 the other. `rio-uq` is rio-uq as it comes (not told the network's validation rows). All others have the paper's
 settings: two RBF kernels, 50 inducing points that begin at the first 50 rows and move with the rest, all values
 beginning at one, at most 1,000 iterations of L-BFGS-B on all rows, with SciPy's memory of ten steps. Each library has
-an environment of its own: GPflow holds NumPy back. Time runs from the arrays to the end of the fit, for GPflow with
-the compilation of its graph. Trajectories are recorded while the fits run; NLPD along the way is computed afterwards
-from the parameters that were visited, at some points of the trajectory. For rio-uq, what comes after the last iteration
+an environment of its own: GPflow holds NumPy back. What searches move are logarithms in rio-uq and, of positive
+parameters, softplus transforms in the peers. Time runs from the arrays to the end of the fit, for GPflow with the
+compilation of its graph. Trajectories are recorded while the fits run; NLPD along the way is computed afterwards from
+the parameters that were visited, at some points of the trajectory. For rio-uq, what comes after the last iteration
 (posterior, noise) counts as time on the way to an NLPD; where it takes nearest rows or inducing points, whichever make
 left-out rows likelier, it predicts along the way by what it takes in the end. A fit “reaches” a value when it is at
 least as good; “never” is within its 1,000 iterations, or its convergence, or the time that it had. The bound has many
-optima close to each other where inducing points move: near which of them a search ends depends on its path, down to
-the rounding, so “never” can also mean another optimum that is not as good. An NLPD may be passed early and left again;
-the first time counts."""
+optima close to each other where inducing points move: near which of them a search ends depends on its path, down to the
+rounding, so “never” can also mean another optimum that is not as good. An NLPD may be passed early and left again; the
+first time counts."""
 
 
 def write(rows: list[Row], page: Path, section: Path) -> list[Path]:
