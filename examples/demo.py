@@ -8,7 +8,7 @@ bars for each, measured on the other rows: one for all predictions, from the res
 trained on; those of conformal prediction (MAPIE's CV+); and RIO's, which corrects the predictions as well. A Gaussian
 process without any model stands beside them.
 
-The cars are a table that no default of this package was chosen on. A figure and a report of the last split are written
+The cars are a table that no default of this package was chosen on. A figure and a report of the first split are written
 into a folder.
 """
 
@@ -252,19 +252,21 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.simplefilter("ignore", ConvergenceWarning)
     name, X, y = load(options.data, options.target) if options.data else cars()
     print(f"{name}\n{len(y)} rows, {X.shape[1]} columns; {options.splits} random splits, 80 % training, 20 % test\n")
-    results = []
+    splits = []
     for seed in range(options.splits):
         print(f"split {seed + 1} of {options.splits} …", file=sys.stderr, flush=True)
-        split, answers, rio = one_split(X, y, seed)
-        results.append({method: measures(split.y_test, answer) for method, answer in answers.items()})
-    show(results)
+        splits.append(one_split(X, y, seed))
+    show(
+        [{method: measures(split.y_test, answer) for method, answer in answers.items()} for split, answers, _ in splits]
+    )
     print(
         "\nMeans over splits. RMSE and NLPD: smaller is better. 68%, 90%, 95%: share of outcomes inside intervals of "
         "that level.\n"
     )
+    split, answers, rio = splits[0]
     options.output.mkdir(parents=True, exist_ok=True)
     figure, report = options.output / "predictions.png", options.output / "report.html"
-    draw(split, answers, f"{name} (test rows of one split)", figure)
+    draw(split, answers, f"{name} (test rows of the first split)", figure)
     write_report(rio, split.X_test, split.y_test, report, title=f"Boosting with RIO: {name}")
     print(f"figure: {figure}\nreport: python -m webbrowser {report}")
 
