@@ -353,7 +353,7 @@ def _save(
             inside = Path(folder, f"model.{kind}")
             inside.write_bytes(content)
         check_output(output, force=force)
-        rio.save(output, model_file=inside, trusted=trusted, metadata=metadata)
+        rio.save(output, estimator=rio.estimator_, model_file=inside, trusted=trusted, metadata=metadata)
     if model is not None and inside is None:
         note(f"the model is not in {output}: give predict the same --model again, or --pred-column")
 
