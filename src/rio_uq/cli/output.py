@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 import re
 import tempfile
@@ -12,11 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import compute as pc
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
+from rio_uq._base.array import Array
 from rio_uq._base.files import file_in_one_step
 from rio_uq.cli.cells import MISSING, NumberFormat, is_text, plain_numbers
 from rio_uq.cli.console import UserError
@@ -26,6 +30,10 @@ from rio_uq.rows.formats import format_of
 WHOLE = r"^-?(0|[1-9][0-9]{0,17})$"
 FRACTION = r"^-?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]+)?$"
 """Numbers in a CSV file; 007 is none, but a name."""
+
+
+DIGITS, DIGITS_OF_STD = 7, 5
+"""Of numbers in CSV that are made here."""
 
 
 class Dialect(NamedTuple):
@@ -133,6 +141,21 @@ def _csv_lines(rows: Iterable[Iterable[Any]], dialect: Dialect) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n", delimiter=dialect.separator).writerows(rows)
     return text.getvalue().encode()
+
+
+def meaningful(values: Array, std: Array) -> Array:
+    """Predictions without the digits that mean nothing: of seven digits in all, and of five digits of their standard
+    deviation, whichever are more.
+    """
+    decimals = np.maximum(DIGITS - 1 - _exponent(values), DIGITS_OF_STD - 1 - _exponent(std))
+    pairs = zip(values.tolist(), decimals.tolist(), strict=True)
+    return np.array([round(value, places) if math.isfinite(value) else value for value, places in pairs], dtype=float)
+
+
+def _exponent(values: Array) -> NDArray[np.intp]:
+    """The power of ten of the first digit; large for zero, which has none, so that it asks for no digits."""
+    size = np.where(np.isfinite(values) & (values != 0.0), np.abs(values), np.inf)
+    return np.floor(np.log10(np.minimum(size, 1e300))).astype(np.intp)
 
 
 def column_types(table: InputTable) -> dict[str, pa.DataType]:

@@ -77,7 +77,8 @@ def predict(
     check_levels(opened.rio, level)
     types = None if writes_csv or file.format != "csv" else column_types(file)
     dialect = dialect_of(output, file, is_asked_for=separator is not None or decimal != ".")
-    write_table(_blocks(opened, rows, level, names, types), output, dialect, force=force)
+    blocks = _blocks(opened, rows, level, names, types, is_text=writes_csv)
+    write_table(blocks, output, dialect, force=force)
     rows.tell()
     say(f"{output}: {rows.n_rows:,} rows with {', '.join(names)}")
 
@@ -98,18 +99,28 @@ def check_levels(rio: RIORegressor, levels: Sequence[float]) -> None:
 
 
 def _blocks(
-    opened: OpenedRio, rows: TableRows, levels: Sequence[float], names: list[str], types: dict[str, pa.DataType] | None
+    opened: OpenedRio,
+    rows: TableRows,
+    levels: Sequence[float],
+    names: list[str],
+    types: dict[str, pa.DataType] | None,
+    *,
+    is_text: bool,
 ) -> Iterator[pa.Table]:
+    """The table with new columns, block by block; without digits that mean nothing where it becomes text."""
     import numpy as np
     import pyarrow as pa
 
-    from rio_uq.cli.output import typed
+    from rio_uq.cli.output import meaningful, typed
 
     empty = True
     for block in rows.blocks("predicting"):
         empty = False
         table = block.table if types is None else typed(block.table, types, rows.file.number_format)
-        columns = answers(opened, block, levels)[0 if opened.has_model else 1 :]
+        columns = answers(opened, block, levels)
+        if is_text:
+            columns = [meaningful(column, columns[2]) for column in columns]
+        columns = columns[0 if opened.has_model else 1 :]
         for name, values in zip(names, columns, strict=True):
             column = np.full(table.num_rows, np.nan)
             column[block.usable] = values
