@@ -54,7 +54,7 @@ def evaluate(
 
     trusted = split_names(trust_types)
     opened = with_target(rio, target, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=trusted)
-    check_levels(opened.rio, level)
+    check_levels(opened, level)
     file = InputTable(test, CsvOptions(separator, encoding, decimal, thousands))
     measures, n_beyond = _measured(opened, TableRows(file, opened, with_target=True, skip_bad=skip_bad_rows), level)
     if as_json:
@@ -100,7 +100,9 @@ def _losses(opened: OpenedRio, block: Any, y_pred: Any) -> tuple[Any, Any]:
     from rio_uq.gp.backend.threads import effective_jobs
 
     rio = opened.rio
-    losses = rio.fitted_.losses(rio.inputs(block.X, y_pred=y_pred), block.y.reshape(-1, 1), effective_jobs(rio.n_jobs))
+    losses = rio.fitted_.losses(
+        rio.inputs(block.X, y_pred=y_pred, groups=block.groups), block.y.reshape(-1, 1), effective_jobs(rio.n_jobs)
+    )
     return ([], []) if losses is None else (losses[0][:, 0], losses[1][:, 0])
 
 

@@ -7,6 +7,7 @@ import io
 import math
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from rio_uq._base.files import file_in_one_step
 from rio_uq.cli.cells import MISSING, NumberFormat, is_text, plain_numbers
 from rio_uq.cli.console import UserError
 from rio_uq.cli.input import InputTable
+from rio_uq.cli.options import STDOUT
 from rio_uq.rows.formats import format_of
 
 WHOLE = r"^-?(0|[1-9][0-9]{0,17})$"
@@ -79,7 +81,12 @@ def in_one_step(path: Path, *, force: bool) -> Iterator[Path]:
 
 
 def write_table(blocks: Iterable[pa.Table], path: Path, dialect: Dialect, *, force: bool) -> None:
-    """Write blocks of rows as one table."""
+    """Write blocks of rows as one table; on standard output as they come."""
+    if path == STDOUT:
+        with _writer("csv", path, dialect) as write:
+            for block in blocks:
+                write(block)
+        return
     with in_one_step(path, force=force) as temporary, _writer(format_of(path), temporary, dialect) as write:
         for block in blocks:
             write(block)
@@ -92,7 +99,7 @@ def _writer(table_format: str, path: Path, dialect: Dialect) -> Iterator[Callabl
     def write(table: pa.Table) -> None:
         if table_format == "csv":
             if not opened:
-                opened.append(path.open("wb"))
+                opened.append(sys.stdout.buffer if path == STDOUT else path.open("wb"))
                 opened[0].write(_csv_lines([table.column_names], dialect))
             opened[0].write(_csv_block(table, dialect))
             return
@@ -105,7 +112,7 @@ def _writer(table_format: str, path: Path, dialect: Dialect) -> Iterator[Callabl
         yield write
     finally:
         for file in opened:
-            file.close()
+            file.flush() if path == STDOUT else file.close()
 
 
 def _feather_writer(path: Path, schema: pa.Schema) -> Any:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rio_uq._base.array import Array
     from rio_uq.cli.rows import Block, TableRows
     from rio_uq.cli.stored import OpenedRio
-    from rio_uq.regressor import RIORegressor
 
 
 @command
@@ -26,7 +25,13 @@ def predict(
     new: shared.TableArgument,
     rio: shared.RioOption,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="TABLE", help="CSV, Parquet or Feather, by its ending.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="TABLE",
+            help="CSV, Parquet or Feather, by its ending; - for CSV on standard output.",
+        ),
     ],
     level: shared.Levels = [0.95],  # noqa: B006
     pred_column: shared.PredColumn = None,
@@ -54,6 +59,8 @@ def predict(
 
       rio-uq predict new.csv --rio price.rio -o out.parquet --level 0.9 --level 0.95
 
+      rio-uq predict new.csv --rio price.rio -o - | head
+
       rio-uq predict new.parquet --rio price.rio --model mypackage.models:predict -o out.parquet
     """
     from rio_uq.cli.input import InputTable
@@ -61,10 +68,12 @@ def predict(
     from rio_uq.cli.rows import TableRows
     from rio_uq.cli.stored import open_rio
     from rio_uq.rows.csv import CsvOptions
-    from rio_uq.rows.formats import format_of
+    from rio_uq.rows.formats import format_to_write
 
-    check_output(output, force=force, inputs=[new, rio, model])
-    writes_csv = format_of(output) == "csv"
+    is_stdout = output == shared.STDOUT
+    if not is_stdout:
+        check_output(output, force=force, inputs=[new, rio, model])
+    writes_csv = is_stdout or format_to_write(output) == "csv"
     file = InputTable(new, CsvOptions(separator, encoding, decimal, thousands))
     opened = open_rio(
         rio, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=split_names(trust_types)
@@ -74,13 +83,14 @@ def predict(
     repeated = sorted(set(names) & set(file.names))
     if repeated:
         raise UserError(f"{new} has a column {', '.join(map(repr, repeated))} already: use --prefix rio_, say")
-    check_levels(opened.rio, level)
+    check_levels(opened, level)
     types = None if writes_csv or file.format != "csv" else column_types(file)
     dialect = dialect_of(output, file, is_asked_for=separator is not None or decimal != ".")
     blocks = _blocks(opened, rows, level, names, types, is_text=writes_csv)
     write_table(blocks, output, dialect, force=force)
     rows.tell()
-    say(f"{output}: {rows.n_rows:,} rows with {', '.join(names)}")
+    if not is_stdout:
+        say(f"{output}: {rows.n_rows:,} rows with {', '.join(names)}")
 
 
 def new_columns(levels: Sequence[float], prefix: str, *, with_model: bool) -> list[str]:
@@ -88,13 +98,17 @@ def new_columns(levels: Sequence[float], prefix: str, *, with_model: bool) -> li
     return [prefix + name for name in (*(["y_pred"] if with_model else []), "mean", "std", *bounds)]
 
 
-def check_levels(rio: RIORegressor, levels: Sequence[float]) -> None:
+def check_levels(opened: OpenedRio, levels: Sequence[float]) -> None:
     """Raise before any work is done, if there are too few calibration rows for these levels."""
     import numpy as np
 
+    rio = opened.rio
     if rio.calibration_ is not None:
-        if rio.calibration_.groups is not None:
-            raise UserError("error bars were calibrated by group, which the command line has no column for: use Python")
+        if rio.calibration_.groups is not None and opened.table.groups is None:
+            raise UserError(
+                "error bars were calibrated by group, in Python, and the file does not say which column has groups: "
+                "use Python, or rio-uq calibrate --groups"
+            )
         rio.calibration_.check_support(0.5 + 0.5 * np.asarray(levels))
 
 
@@ -140,7 +154,7 @@ def answers(opened: OpenedRio, block: Block, levels: Sequence[float]) -> list[Ar
     if not len(block.X):
         return [np.empty(0)] * (3 + 2 * len(levels))
     y_pred = predictions(opened.rio, block)
-    distribution = opened.rio.predict_dist(block.X, y_pred=y_pred)
+    distribution = opened.rio.predict_dist(block.X, y_pred=y_pred, groups=block.groups)
     mean = distribution.centre if hasattr(distribution, "centre") else distribution.mean()
     bounds = [end for level in levels for end in distribution.interval(level)]
     return [y_pred, mean, distribution.std(), *bounds]

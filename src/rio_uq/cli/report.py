@@ -80,6 +80,7 @@ def report(
             pd.Series(rows.y, name=opened.table.target),
             temporary,
             y_pred=rows.y_pred,
+            groups=rows.groups,
             title=title or test.name,
             row_labels=np.concatenate([block.numbers for block in rows.blocks]),
             notes=ids,

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rio_uq._base.array import Array, Mask
-from rio_uq.cli.cells import check_dots, examples, frame_of, how_to_read, numbers_of
+from rio_uq.cli.cells import check_dots, examples, frame_of, how_to_read, numbers_of, texts_of
 from rio_uq.cli.console import UserError, note
 from rio_uq.cli.input import InputTable
 from rio_uq.cli.stored import OpenedRio, encoder_of
@@ -35,6 +35,8 @@ class Block:
     y, y_pred : (k,) arrays or None
     numbers : (k,) array of int
         Of the usable rows, as the file counts them from 1.
+    groups : list of k texts or None
+        That error bars are calibrated by.
     """
 
     table: pa.Table
@@ -43,15 +45,17 @@ class Block:
     y: Array | None
     y_pred: Array | None
     numbers: NDArray[np.intp]
+    groups: list[str] | None = None
 
 
 class RowsInMemory(NamedTuple):
-    """All usable rows of a table: X, outcomes and predictions; and the blocks that they came in."""
+    """All usable rows of a table: X, outcomes, predictions and groups; and the blocks that they came in."""
 
     X: pd.DataFrame
     y: Array
     y_pred: Array
     blocks: list[Block]
+    groups: list[str] | None
 
 
 class TableRows:
@@ -78,6 +82,8 @@ class TableRows:
         file.check_has(prediction, " of the model's predictions (--pred-column names it)")
         if self.target is not None:
             file.check_has([self.target], " of outcomes")
+        if self.table.groups is not None:
+            file.check_has([self.table.groups], " of the groups that error bars are calibrated by")
 
     def read(self, purpose: str) -> RowsInMemory:
         """All usable rows with outcomes, and notes on the others; without any, an error that names the purpose."""
@@ -90,6 +96,7 @@ class TableRows:
             np.concatenate([block.y for block in blocks if block.y is not None]),
             np.concatenate([predictions(self.rio, block) for block in blocks]),
             blocks,
+            None if self.table.groups is None else [label for block in blocks for label in block.groups or ()],
         )
 
     def nothing_to(self, purpose: str) -> UserError:
@@ -115,6 +122,10 @@ class TableRows:
         if self.table.prediction is not None:
             y_pred, _, _ = numbers_of(table.column(self.table.prediction), self.file.number_format)
             bad |= self._refuse(table, self.table.prediction, ~np.isfinite(y_pred), "prediction")
+        groups = None
+        if self.table.groups is not None:
+            groups = texts_of(table.column(self.table.groups))
+            bad |= self._refuse(table, self.table.groups, groups.isna().to_numpy(), "group")
         usable, y = ~bad, None
         if self.target is not None:
             check_dots(self.target, table.column(self.target), self.file.number_format)
@@ -125,7 +136,8 @@ class TableRows:
             y = y[usable]
         self.n_skipped += int(bad.sum())
         numbers = self.n_rows + np.flatnonzero(usable) + 1
-        return Block(table, usable, X[usable], y, None if y_pred is None else y_pred[usable], numbers)
+        labels = None if groups is None else list(groups[usable])
+        return Block(table, usable, X[usable], y, None if y_pred is None else y_pred[usable], numbers, labels)
 
     def _refuse(self, table: pa.Table, name: str, mask: Mask, why: str) -> Mask:
         if mask.any() and not self.skip_bad:
@@ -137,6 +149,7 @@ class TableRows:
                 "missing": "no value was missing in the table that RIO was fitted to: fill it, or fit to a table with "
                 "missing values",
                 "prediction": "every row needs the model's prediction",
+                "group": "every row needs its group, by which error bars are calibrated",
                 "outcome": "a number is needed, or nothing, which leaves the row out",
             }[why]
             needed += how_to_read(table.column(name), mask, self.file.number_format)

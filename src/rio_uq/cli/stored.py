@@ -34,12 +34,15 @@ class TableDescription:
         The columns that are X, in their order, each "number", "text", "date", "duration" or "time".
     model : str or None
         As the model was given to fit.
+    groups : str or None
+        The column of groups that error bars are calibrated by.
     """
 
     target: str | None
     prediction: str | None
     columns: dict[str, str]
     model: str | None
+    groups: str | None = None
 
     def metadata(self) -> dict[str, Any]:
         columns = [{"name": name, "kind": kind} for name, kind in self.columns.items()]
@@ -87,12 +90,12 @@ def _kind(column: Column) -> str:
 
 def _checked(stored: Any) -> TableDescription:
     columns = {column["name"]: column["kind"] for column in stored["columns"]}
-    texts = [stored["target"], stored["prediction"], stored["model"]]
+    texts = [stored["target"], stored["prediction"], stored["model"], stored.get("groups")]
     if not all(value is None or isinstance(value, str) for value in texts):
         raise ValueError("names have to be text")
     if not (columns or texts[1]) or not all(isinstance(name, str) and kind in USABLE for name, kind in columns.items()):
         raise ValueError("columns have to be numbers, text or dates")
-    return TableDescription(stored["target"], stored["prediction"], columns, stored["model"])
+    return TableDescription(stored["target"], stored["prediction"], columns, stored["model"], stored.get("groups"))
 
 
 def open_rio(

@@ -21,6 +21,7 @@ from rio_uq.cli.cells import (
     how_to_read,
     kind_of,
     numbers_of,
+    texts_of,
 )
 from rio_uq.cli.columns import check_kind, choose_columns, without_empty
 from rio_uq.cli.console import UserError, note
@@ -49,6 +50,8 @@ class TrainingData:
     y_pred : (n,) array or None
     held_out : (n,) array of bool or None
         Rows that the model was not trained on, where a column says so.
+    groups : list of n texts or None
+        Of rows that err alike, where a column has them.
     """
 
     table: TableDescription
@@ -57,6 +60,7 @@ class TrainingData:
     y: Array
     y_pred: Array | None
     held_out: Mask | None = None
+    groups: list[str] | None = None
 
 
 def read_training_data(
@@ -68,6 +72,7 @@ def read_training_data(
     features: list[str],
     drop: list[str],
     held_out: str | None = None,
+    groups: str | None = None,
     *,
     needs_features: bool = True,
 ) -> TrainingData:
@@ -76,6 +81,9 @@ def read_training_data(
     if held_out is not None:
         file.check_has([held_out], " that --rows names")
         drop = [*drop, held_out]
+    if groups is not None:
+        file.check_has([groups], " that --groups names")
+        drop = [*drop, groups]
     asked = None if model is None else model.columns()
     chosen = choose_columns(file, target, prediction, asked, features, drop, needs_features=needs_features)
     rows = file.read()
@@ -114,7 +122,16 @@ def read_training_data(
         y,
         y_pred,
         None if held_out is None else _mask(path, held_out, rows.column(held_out), file.number_format)[usable],
+        None if groups is None else _labels(path, groups, rows.column(groups), usable),
     )
+
+
+def _labels(path: Path, name: str, column: pa.ChunkedArray, usable: Mask) -> list[str]:
+    labels = texts_of(column)
+    missing = np.flatnonzero(labels.isna().to_numpy() & usable)
+    if len(missing):
+        raise UserError(f"{path}, column {name!r}, row {_shown(missing)}: nothing, where every row needs a group")
+    return list(labels[usable])
 
 
 def _mask(path: Path, name: str, column: pa.ChunkedArray, number_format: NumberFormat) -> Mask:
