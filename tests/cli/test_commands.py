@@ -56,9 +56,17 @@ def test_csv_has_the_digits_that_mean_something(run, rio_file, fresh):
 
 @pytest.mark.parametrize(
     ("value", "std", "shown"),
-    [(np.pi, 1.0, 3.141593), (1.7e9 + np.pi, 1.0, 1700000003.1416), (-1e-9 / 3, 1.0, -3.333333e-10), (0.0, 1.0, 0.0),
-     (123456789.0, 0.0, 123456800.0), (np.nan, 1.0, np.nan), (np.inf, 1.0, np.inf), (2.0 / 3.0, np.inf, 0.6666667)],
-)  # fmt: skip
+    [
+        (np.pi, 1.0, 3.141593),
+        (1.7e9 + np.pi, 1.0, 1700000003.1416),
+        (-1e-9 / 3, 1.0, -3.333333e-10),
+        (0.0, 1.0, 0.0),
+        (123456789.0, 0.0, 123456800.0),
+        (np.nan, 1.0, np.nan),
+        (np.inf, 1.0, np.inf),
+        (2.0 / 3.0, np.inf, 0.6666667),
+    ],
+)
 def test_digits_are_counted_from_the_number_and_from_its_standard_deviation(value, std, shown):
     from rio_uq.cli.output import meaningful
 

@@ -33,7 +33,7 @@ def calibrate(
             help="Calibrate the rows of each group for themselves. predict then needs the column as well.",
         ),
     ] = None,
-    target: Annotated[str | None, typer.Option(metavar="COLUMN", help="The outcomes; as in fit by default.")] = None,
+    target: shared.Target = None,
     pred_column: shared.PredColumn = None,
     model: shared.Model = None,
     force: shared.Force = False,
@@ -72,7 +72,7 @@ def calibrate(
     opened = with_target(rio, target, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=trusted)
     opened = replace(opened, table=replace(opened.table, groups=groups))
     file = InputTable(table, CsvOptions(separator, encoding, decimal, thousands))
-    described = replace(read_table(opened.rio, rio), target=opened.table.target, groups=groups)
+    described = replace(read_table(opened.rio, rio), targets=opened.table.targets, groups=groups)
     rows = calibrate_with(file, opened, calibration_method.value, skip_bad=skip_bad_rows)
     metadata = {**getattr(opened.rio, "metadata_", {}), **described.metadata(), **rows}
     _save(opened, rio, output, metadata, trusted, force=force)

@@ -52,7 +52,7 @@ class OutcomeScale(StrEnum):
 @command
 def fit(
     train: shared.TableArgument,
-    target: Annotated[str, typer.Option("--target", metavar="COLUMN", help="The outcomes.")],
+    target: Annotated[str, typer.Option("--target", metavar="COLUMN", help="The outcomes; several with commas.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.rio", help="Where to write what was learnt.")],
     pred_column: shared.PredColumn = None,
     model: shared.Model = None,
@@ -217,7 +217,7 @@ def fit(
     metadata = data.table.metadata()
     if calibrate_with is not None:
         calibration_rows = InputTable(calibrate_with, csv_options)
-        opened_rio = OpenedRio(rio, data.table, data.table.prediction is None)
+        opened_rio = OpenedRio(rio, data.table, not data.table.predictions)
         metadata |= calibrate.calibrate_with(calibration_rows, opened_rio, calibration_method.value, skip_bad=None)
     elif is_cross:
         with busy("calibrating"):
@@ -354,15 +354,20 @@ def _as_skops(model: Any, trusted: Sequence[str]) -> tuple[bytes, list[str]]:
 
 
 def _report(rio: RIORegressor, data: TrainingData, output: Path) -> None:
+    import numpy as np
+
     summary = rio.summary()
     say(f"{output}: fitted to {summary.n_rows:,} rows of {_columns_in_words(data.encoder)}")
     say(f"  {rio.residuals_}")
-    say(
-        f"  standard deviation of residuals {float(summary.residual_std):.4g}, of noise "
-        f"{float(summary.noise_std):.4g}; trust in the model {float(rio.trust_):.2f}"
-    )
-    if rio.fitted_.has_scale_to_explain:
-        say(f"  {rio.scale_.in_words(0)}")
+    numbers = (np.atleast_1d(values) for values in (summary.residual_std, summary.noise_std, rio.trust_))
+    for i, (name, spread, noise, trust) in enumerate(zip(data.table.targets, *numbers, strict=True)):
+        of_one = f"{name}: " if len(data.table.targets) > 1 else ""
+        say(
+            f"  {of_one}standard deviation of residuals {spread:.4g}, of noise {noise:.4g}; trust in the model "
+            f"{trust:.2f}"
+        )
+        if rio.fitted_.has_scale_to_explain:
+            say(f"  {of_one}{rio.scale_.in_words(i)}")
     if rio.calibration_ is not None:
         say(f"  error bars calibrated on {sum(rio.calibration_.n_rows):,} rows ({rio.calibration_.method})")
 

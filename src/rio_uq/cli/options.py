@@ -79,10 +79,14 @@ SkipBadRows = Annotated[
     bool, typer.Option("--skip-bad-rows", help="Go on where a row has a missing value, or text in place of a number.")
 ]
 
+Target = Annotated[str | None, typer.Option(metavar="COLUMN", help="The outcomes; as in fit by default.")]
 PredColumn = Annotated[
     str | None,
     typer.Option(
-        "--pred-column", metavar="COLUMN", help="The model's predictions are in this column.", rich_help_panel=MODEL
+        "--pred-column",
+        metavar="COLUMN",
+        help="The model's predictions are in this column; of several outcomes a column for each, with commas.",
+        rich_help_panel=MODEL,
     ),
 ]
 Model = Annotated[

@@ -155,8 +155,9 @@ def meaningful(values: Array, std: Array) -> Array:
     deviation, whichever are more.
     """
     decimals = np.maximum(DIGITS - 1 - _exponent(values), DIGITS_OF_STD - 1 - _exponent(std))
-    pairs = zip(values.tolist(), decimals.tolist(), strict=True)
-    return np.array([round(value, places) if math.isfinite(value) else value for value, places in pairs], dtype=float)
+    pairs = zip(values.ravel().tolist(), decimals.ravel().tolist(), strict=True)
+    rounded = [round(value, places) if math.isfinite(value) else value for value, places in pairs]
+    return np.array(rounded, dtype=float).reshape(values.shape)
 
 
 def _exponent(values: Array) -> NDArray[np.intp]:

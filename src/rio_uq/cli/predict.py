@@ -79,7 +79,7 @@ def predict(
         rio, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=split_names(trust_types)
     )
     rows = TableRows(file, opened, with_target=False, skip_bad=skip_bad_rows)
-    names = new_columns(level, prefix, with_model=opened.has_model)
+    names = new_columns(opened, level, prefix)
     repeated = sorted(set(names) & set(file.names))
     if repeated:
         raise UserError(f"{new} has a column {', '.join(map(repr, repeated))} already: use --prefix rio_, say")
@@ -93,9 +93,17 @@ def predict(
         say(f"{output}: {rows.n_rows:,} rows with {', '.join(names)}")
 
 
-def new_columns(levels: Sequence[float], prefix: str, *, with_model: bool) -> list[str]:
-    bounds = [f"{end}_{level:.12g}" for level in levels for end in ("lower", "upper")]
-    return [prefix + name for name in (*(["y_pred"] if with_model else []), "mean", "std", *bounds)]
+def new_columns(opened: OpenedRio, levels: Sequence[float], prefix: str) -> list[str]:
+    """y_pred where a model makes it, mean, std and the ends of intervals; of several outcomes with the name of each."""
+    fitted, targets = opened.rio.fitted_, opened.table.targets
+    numbered = tuple(map(str, range(fitted.n_outputs)))
+    outcomes = [f"_{name}" for name in targets or numbered] if fitted.y_shape else [""]
+    predicted = outcomes if fitted.n_predictions == len(outcomes) else [f"_{i}" for i in range(fitted.n_predictions)]
+    bounds = [f"{end}{name}_{level:.12g}" for level in levels for end in ("lower", "upper") for name in outcomes]
+    of_model = [f"y_pred{name}" for name in predicted] if opened.has_model else []
+    return [
+        prefix + name for name in (*of_model, *(kind + name for kind in ("mean", "std") for name in outcomes), *bounds)
+    ]
 
 
 def check_levels(opened: OpenedRio, levels: Sequence[float]) -> None:
@@ -131,10 +139,13 @@ def _blocks(
     for block in rows.blocks("predicting"):
         empty = False
         table = block.table if types is None else typed(block.table, types, rows.file.number_format)
-        columns = answers(opened, block, levels)
+        y_pred, *others = (values.reshape(len(values), -1) for values in answers(opened, block, levels))
+        std = others[1]
+        new = [*([y_pred] if opened.has_model else []), *others]
         if is_text:
-            columns = [meaningful(column, columns[2]) for column in columns]
-        columns = columns[0 if opened.has_model else 1 :]
+            unit = [std if values.shape == std.shape else np.full_like(values, np.inf) for values in new]
+            new = [meaningful(values, each) for values, each in zip(new, unit, strict=True)]
+        columns = [column for values in new for column in values.T]
         for name, values in zip(names, columns, strict=True):
             column = np.full(table.num_rows, np.nan)
             column[block.usable] = values
@@ -146,13 +157,17 @@ def _blocks(
 
 
 def answers(opened: OpenedRio, block: Block, levels: Sequence[float]) -> list[Array]:
-    """Of the usable rows of a block: prediction, corrected prediction, its std, and the ends of intervals."""
+    """Of the usable rows of a block: prediction, corrected prediction, its std, and the ends of intervals.
+
+    Each is (k,), or of several outcomes (k, q).
+    """
     import numpy as np
 
     from rio_uq.cli.rows import predictions
 
     if not len(block.X):
-        return [np.empty(0)] * (3 + 2 * len(levels))
+        fitted = opened.rio.fitted_
+        return [np.empty((0, fitted.n_predictions)), *[np.empty((0, fitted.n_outputs))] * (2 + 2 * len(levels))]
     y_pred = predictions(opened.rio, block)
     distribution = opened.rio.predict_dist(block.X, y_pred=y_pred, groups=block.groups)
     mean = distribution.centre if hasattr(distribution, "centre") else distribution.mean()

@@ -26,7 +26,7 @@ from rio_uq.cli.cells import (
 from rio_uq.cli.columns import check_kind, choose_columns, without_empty
 from rio_uq.cli.console import UserError, note
 from rio_uq.cli.input import InputTable
-from rio_uq.cli.models import OpenedModel
+from rio_uq.cli.models import OpenedModel, column_names
 from rio_uq.cli.stored import TableDescription
 from rio_uq.features.table_encoder import TableEncoder
 from rio_uq.rows.csv import CsvOptions
@@ -46,8 +46,8 @@ class TrainingData:
     encoder : TableEncoder or None
         Fitted to X; None where X has no columns, and the GP looks at predictions alone.
     X : DataFrame
-    y : (n,) array
-    y_pred : (n,) array or None
+    y : (n,) array, or (n, q) of several outcomes
+    y_pred : array of the shape of y, or None
     held_out : (n,) array of bool or None
         Rows that the model was not trained on, where a column says so.
     groups : list of n texts or None
@@ -85,7 +85,9 @@ def read_training_data(
         file.check_has([groups], " that --groups names")
         drop = [*drop, groups]
     asked = None if model is None else model.columns()
-    chosen = choose_columns(file, target, prediction, asked, features, drop, needs_features=needs_features)
+    targets = column_names(target, file.names)
+    predictions = () if prediction is None else column_names(prediction, file.names)
+    chosen = choose_columns(file, targets, predictions, asked, features, drop, needs_features=needs_features)
     rows = file.read()
     kinds = {name: kind_of(rows.column(name), file.number_format) for name in chosen.model}
     seen = without_empty(chosen.gp, kinds, needs_features=needs_features)
@@ -95,7 +97,7 @@ def read_training_data(
     kinds = {name: kinds[name] if kinds[name] in USABLE else NUMBERS for name in taken}
     X, _ = frame_of(rows, kinds, file.number_format)
     usable, columns = np.ones(len(X), dtype=bool), []
-    for name in (target, *([] if prediction is None else [prediction])):
+    for name in (*targets, *predictions):
         check_dots(name, rows.column(name), file.number_format)
         numbers, missing, bad = numbers_of(rows.column(name), file.number_format)
         _check_numbers(path, name, rows.column(name), bad, file.number_format)
@@ -108,15 +110,19 @@ def read_training_data(
         usable &= ~missing
         columns.append(numbers)
     if int(usable.sum()) < LEAST_ROWS:
-        both = f"{target!r}{f' and {prediction!r}' if prediction else ''}"
+        both = " and ".join(map(repr, (*targets, *predictions)))
         raise UserError(
             f"{path}: {int(usable.sum())} rows have a number in {both}, and fit needs {LEAST_ROWS} at least, some "
             "hundreds to be of use"
         )
-    y, y_pred = columns[0][usable], columns[1][usable] if prediction is not None else None
+    y, y_pred = (
+        np.column_stack(part)[usable] if len(part) > 1 else part[0][usable] if part else None
+        for part in (columns[: len(targets)], columns[len(targets) :])
+    )
+    assert y is not None
     X = X[usable].reset_index(drop=True)
     return TrainingData(
-        TableDescription(target, prediction, kinds, None if model is None else model.name),
+        TableDescription(targets, predictions, kinds, None if model is None else model.name),
         _encoder(seen, X) if seen else None,
         X,
         y,
