@@ -87,6 +87,12 @@ def test_a_row_without_one_of_its_outcomes_is_left_out(run, tables):
     assert "fitted to 118 rows" in said.stdout
 
 
+def test_a_table_without_a_usable_row_has_no_predictions(run, tables, fitted):
+    tables[1].assign(size="?").to_csv("new.csv", index=False)
+    run("predict", "new.csv", "--rio", "both.rio", "-o", "out.csv", "--skip-bad-rows")
+    assert pd.read_csv("out.csv")[["mean_price", "std_rent"]].isna().all(axis=None)
+
+
 def test_a_comma_in_the_name_of_a_column_is_no_list(run, tables):
     tables[0].rename(columns={"price": "price, in euros"}).to_csv("train.csv", index=False)
     run("fit", "train.csv", "--target", "price, in euros", "--pred-column", "yhat", "--rows", "new", "-o", "one.rio")

@@ -68,7 +68,7 @@ def _measured(opened: OpenedRio, rows: TableRows, levels: list[float]) -> dict[s
     """By outcome the measures, and how many outcomes have no place on the scale of `fit`."""
     import numpy as np
 
-    from rio_uq.cli.predict import answers
+    from rio_uq.cli.predict import answers, as_columns
     from rio_uq.cli.row_reuse import RowReuse
     from rio_uq.metrics import before_after
 
@@ -85,7 +85,7 @@ def _measured(opened: OpenedRio, rows: TableRows, levels: list[float]) -> dict[s
     if not columns:
         raise rows.nothing_to("measure")
     joined = [np.concatenate(parts) for parts in zip(*columns, strict=True)]
-    y, y_pred, mean, std, *ends = (values.reshape(len(values), -1) for values in joined)
+    y, y_pred, mean, std, *ends = map(as_columns, joined)
     fitted = opened.rio.fitted_
     y_pred = fitted.reference(y_pred)
     log_loss, crps = (np.concatenate(parts) for parts in zip(*losses, strict=True))

@@ -101,9 +101,8 @@ def new_columns(opened: OpenedRio, levels: Sequence[float], prefix: str) -> list
     predicted = outcomes if fitted.n_predictions == len(outcomes) else [f"_{i}" for i in range(fitted.n_predictions)]
     bounds = [f"{end}{name}_{level:.12g}" for level in levels for end in ("lower", "upper") for name in outcomes]
     of_model = [f"y_pred{name}" for name in predicted] if opened.has_model else []
-    return [
-        prefix + name for name in (*of_model, *(kind + name for kind in ("mean", "std") for name in outcomes), *bounds)
-    ]
+    moments = [kind + name for kind in ("mean", "std") for name in outcomes]
+    return [prefix + name for name in (*of_model, *moments, *bounds)]
 
 
 def check_levels(opened: OpenedRio, levels: Sequence[float]) -> None:
@@ -139,7 +138,7 @@ def _blocks(
     for block in rows.blocks("predicting"):
         empty = False
         table = block.table if types is None else typed(block.table, types, rows.file.number_format)
-        y_pred, *others = (values.reshape(len(values), -1) for values in answers(opened, block, levels))
+        y_pred, *others = map(as_columns, answers(opened, block, levels))
         std = others[1]
         new = [*([y_pred] if opened.has_model else []), *others]
         if is_text:
@@ -154,6 +153,11 @@ def _blocks(
     if empty:  # the names of columns, and no rows
         schema = rows.file.schema.remove_metadata()
         yield pa.schema([*schema, *(pa.field(name, pa.float64()) for name in names)]).empty_table()
+
+
+def as_columns(values: Array) -> Array:
+    """(k,) as (k, 1); (k, q) as it is."""
+    return values[:, None] if values.ndim == 1 else values
 
 
 def answers(opened: OpenedRio, block: Block, levels: Sequence[float]) -> list[Array]:
