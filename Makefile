@@ -18,6 +18,8 @@
 # make docs   the site, in build/docs: figures and examples are run, warnings are errors, no network is needed
 # make bench-scale  growth of time and memory, flights out of core and through Dask (RIO_UQ_DATA names their folder), and
 #             463,715 rows beside GPflow; resumable
+# make dist   wheel and sdist in dist/, and the wheel in two clean environments: with the lowest versions that pyproject.toml
+#             allows, on the lowest Python, and with the newest (PYTHON=python3.13)
 # make test   lint, types and all fast tests of the library (COVERAGE=95 measures coverage, and fails below it)
 # make test-slow  tests that take minutes
 # make test-lab  tests of benchmarks/ and experiments/
@@ -36,7 +38,7 @@ EXTRAS_scale := demo,parquet,dask
 
 export DATA TARGET
 
-.PHONY: demo docs paper test test-lab test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-standard bench-untuned bench-scale bench-shift bench-levers bench-defaults bench-worlds bench-large bench-exact clean
+.PHONY: demo dist docs paper test test-lab test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-standard bench-untuned bench-scale bench-shift bench-levers bench-defaults bench-worlds bench-large bench-exact clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -55,6 +57,24 @@ docs: export MPLBACKEND = agg
 docs: $(VENV)/installed-docs
 	$(BIN)/python -m sphinx -b html -n -W --keep-going -q docs build/docs
 	@echo "the site is in build/docs/index.html"
+
+# The sdist is made first, and the wheel of it: what is missing in the one is missing in the other.
+LOWEST_PYTHON ?= python3.11
+CLEAN := build/clean
+PIP := -m pip install --quiet --disable-pip-version-check
+dist: export OMP_NUM_THREADS = 1
+dist:
+	rm -rf dist build/lib $(CLEAN)
+	$(PYTHON) -m venv $(CLEAN)/build
+	$(CLEAN)/build/bin/python $(PIP) build
+	$(CLEAN)/build/bin/python -m build --outdir dist .
+	$(LOWEST_PYTHON) -m venv $(CLEAN)/lowest
+	$(LOWEST_PYTHON) release/constraints.py > $(CLEAN)/lowest.txt
+	$(CLEAN)/lowest/bin/python $(PIP) -c $(CLEAN)/lowest.txt dist/*.whl
+	$(CLEAN)/lowest/bin/python -I -W error release/smoke.py
+	$(PYTHON) -m venv $(CLEAN)/newest
+	$(CLEAN)/newest/bin/python $(PIP) dist/*.whl
+	$(CLEAN)/newest/bin/python -I -W error release/smoke.py
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

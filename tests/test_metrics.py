@@ -9,8 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import integrate, stats
-from sklearn.linear_model import Ridge
-from sklearn.model_selection import cross_val_score
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.linear_model import BayesianRidge, Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from rio_uq import RIORegressor, metrics
 
@@ -115,6 +118,43 @@ def test_as_scorers(metric, friedman):
     assert scores.shape == (2,)
     if metric is not metrics.nlpd:
         assert (scores <= 0).all()
+
+
+@pytest.mark.parametrize("y", [lambda y: y, lambda y: y[:, None], lambda y: np.column_stack([y, -y])])
+def test_a_scorer_is_given_the_distribution_of_any_number_of_outcomes(y, friedman):
+    X, outcome = friedman[0], y(friedman[1])
+    rio = RIORegressor(Ridge().fit(X, outcome), noise="constant", random_state=0, tol=1e-2).fit(X, outcome)
+    assert metrics.scorer("nlpd")(rio, X, outcome) == -metrics.nlpd(outcome, rio.predict_dist(X))
+
+
+def test_pipelines_and_searches_are_scored_as_the_regressor_inside(friedman):
+    X, y = friedman
+    score = metrics.scorer("nlpd")
+    rio = RIORegressor(Ridge(), noise="constant", random_state=0, tol=1e-2, cv=2)
+    pipeline = make_pipeline(StandardScaler(), rio).fit(X, y)
+    search = GridSearchCV(pipeline, {"rioregressor__ard": [True]}, cv=2, scoring=score).fit(X, y)
+    scaled = pipeline[:-1].transform(X)
+    assert score(pipeline, X, y) == score(search, X, y) == -metrics.nlpd(y, pipeline[-1].predict_dist(scaled))
+    assert score(make_pipeline(pipeline[-1]), scaled, y) == score(pipeline, X, y)
+
+
+def test_regressors_of_scikit_learn_are_scored_by_their_own_error_bars(friedman):
+    X, y = friedman
+    bayes = BayesianRidge().fit(X, y)
+    assert metrics.scorer("nlpd")(bayes, X, y) == -metrics.nlpd(y, *bayes.predict(X, return_std=True))
+    assert metrics.scorer("rmse")(Ridge().fit(X, y), X, y) < 0
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (Ridge(), "the scorer of nlpd needs error bars, and Ridge has none: score it by 'rmse'"),
+        (TransformedTargetRegressor(Ridge()), "TransformedTargetRegressor has none: put it inside of RIORegressor"),
+    ],
+)
+def test_a_scorer_of_error_bars_says_that_there_are_none(model, message, friedman):
+    with pytest.raises(TypeError, match=message):
+        metrics.scorer("nlpd")(model.fit(*friedman), *friedman)
 
 
 def test_scorers_can_be_pickled_and_know_their_limits():

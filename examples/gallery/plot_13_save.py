@@ -21,7 +21,7 @@ rio = rio_uq.RIORegressor(forest, random_state=0).fit(X[200:400], y[200:400])
 
 folder = tempfile.TemporaryDirectory()
 path = Path(folder.name, "progression.rio")
-rio.save(path)
+rio.save(path, estimator=forest)
 print(f"{path.name}: {path.stat().st_size / 1024:.0f} KiB")
 
 # %%

@@ -8,7 +8,13 @@ from rio_uq._base.version import __version__ as __version__
 if TYPE_CHECKING:
     from rio_uq import features, metrics, mlflow, models, onnx, plots, report, rows
     from rio_uq._base.errors import FormatError
-    from rio_uq._base.warnings import DependentRowsWarning, MostlyEqualWarning, ReusedRowsWarning, SeenRowsWarning
+    from rio_uq._base.warnings import (
+        DependentRowsWarning,
+        MostlyEqualWarning,
+        NotStoredWarning,
+        ReusedRowsWarning,
+        SeenRowsWarning,
+    )
     from rio_uq.options import Training
     from rio_uq.regressor import RIORegressor, load
 
@@ -16,6 +22,7 @@ __all__ = [
     "DependentRowsWarning",
     "FormatError",
     "MostlyEqualWarning",
+    "NotStoredWarning",
     "RIORegressor",
     "ReusedRowsWarning",
     "SeenRowsWarning",
@@ -36,6 +43,7 @@ _HOMES = {
     "FormatError": "_base.errors",
     "DependentRowsWarning": "_base.warnings",
     "MostlyEqualWarning": "_base.warnings",
+    "NotStoredWarning": "_base.warnings",
     "ReusedRowsWarning": "_base.warnings",
     "SeenRowsWarning": "_base.warnings",
     "RIORegressor": "regressor",

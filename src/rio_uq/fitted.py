@@ -74,6 +74,8 @@ class Fitted:
         The scale of each output, and why; None for outcomes as they are.
     model_choice : ModelChoice or None
         Whether predictions use the model, and why; None where that was no question.
+    is_without_its_model : bool
+        Whether there was a model that the file, from which all of this comes, does not hold.
     """
 
     model: Any
@@ -91,6 +93,7 @@ class Fitted:
     shape: Shape | None = None
     scale_choice: ScaleChoice | None = None
     model_choice: ModelChoice | None = None
+    is_without_its_model: bool = False
 
     @cached_property
     def scales(self) -> OutcomeScales:
@@ -138,7 +141,9 @@ class Fitted:
         """ŷ of shape (n, p): those that are given, or the model's; zeros where there is none and the GP needs none."""
         if self.model is None and y_pred is None and not self.gp.looks_at_model:
             return np.zeros((_num_samples(X), self.n_predictions))
-        return base_model.checked_predictions(self.model, X, y_pred, self.n_predictions)
+        return base_model.checked_predictions(
+            self.model, X, y_pred, self.n_predictions, is_left_out=self.is_without_its_model
+        )
 
     def inputs(self, part: Part) -> Inputs:
         """Rows of X as the GP takes them."""

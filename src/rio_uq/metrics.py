@@ -22,12 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.metrics import mean_absolute_error, root_mean_squared_error
+from sklearn.pipeline import Pipeline
 
 from rio_uq._base.array import Array
 from rio_uq._base.checks import check_finite, check_levels, to_numeric
@@ -312,6 +314,9 @@ def before_after(
 OF_DISTRIBUTIONS = (nlpd, crps, coverage, miscalibration_area, interval_width)
 """Metrics that take a distribution."""
 
+OF_THE_MEAN = (rmse, mae)
+"""Metrics that do without error bars."""
+
 
 def scorer(metric: Callable[..., float] | str, **options: Any) -> Callable[[Any, Any, Any], float]:
     """A scikit-learn scorer: a function of (estimator, X, y) whose larger values are better.
@@ -321,7 +326,8 @@ def scorer(metric: Callable[..., float] | str, **options: Any) -> Callable[[Any,
     metric : callable or str
         One of this module's functions of (y_true, mean, std), or its name, smaller being better. For `coverage` the
         score is minus its distance from the level. Those that take a distribution are given that of ``predict_dist``,
-        if it has a density.
+        if it has a density; other regressors of scikit-learn need ``predict(X, return_std=True)``, but for `rmse` and
+        `mae`. The regressor may be the last step of a pipeline, or the best one of a search.
     **options
         Further arguments of the metric.
 
@@ -361,12 +367,48 @@ class _Scorer:
         return -value
 
     def _answers(self, estimator: Any, X: Any) -> tuple[Any, ...]:
-        if self.metric in OF_DISTRIBUTIONS:
-            distribution = estimator.predict_dist(X) if hasattr(estimator, "predict_dist") else None
+        if self.metric in OF_THE_MEAN:
+            return (estimator.predict(X),)
+        regressor, X = _regressor_inside(estimator, X)
+        if self.metric in OF_DISTRIBUTIONS and hasattr(regressor, "predict_dist"):
+            distribution = regressor.predict_dist(X)
             if hasattr(distribution, "logpdf"):
                 return (distribution,)
-        mean, std = estimator.predict(X, return_std=True)
-        return mean, std
+        return self._mean_and_std(regressor, X)
+
+    def _mean_and_std(self, regressor: Any, X: Any) -> tuple[Any, Any]:
+        if _takes_return_std(regressor):
+            answer = regressor.predict(X, return_std=True)
+            if isinstance(answer, tuple) and len(answer) == 2:
+                return answer
+        name = getattr(self.metric, "__name__", repr(self.metric))
+        remedy = "score it by 'rmse' or 'mae', or give its model to RIORegressor"
+        if hasattr(regressor, "regressor_"):  # a TransformedTargetRegressor
+            remedy = "put it inside of RIORegressor instead of around it, or choose RIORegressor's scale"
+        raise TypeError(f"the scorer of {name} needs error bars, and {type(regressor).__name__} has none: {remedy}")
+
+
+def _regressor_inside(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """The regressor at the end of a pipeline or of a search, and the rows of X as they reach it."""
+    while not hasattr(estimator, "predict_dist"):
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif isinstance(estimator, Pipeline):
+            X = estimator[:-1].transform(X) if len(estimator) > 1 else X
+            estimator = estimator[-1]
+        else:
+            break
+    return estimator, X
+
+
+def _takes_return_std(regressor: Any) -> bool:
+    if hasattr(regressor, "regressor_"):  # it would take any argument, and transform back what is no prediction
+        return False
+    try:
+        parameters = signature(regressor.predict).parameters
+    except (TypeError, ValueError):  # compiled functions may have none
+        return True
+    return "return_std" in parameters or any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())
 
 
 def _arrays(y_true: ArrayLike, mean: ArrayLike, **others: ArrayLike) -> list[Array]:

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rio_uq import calibrating, fitting, rejection, storage
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_choice, check_count, check_levels, check_target
-from rio_uq._base.warnings import warn_user
+from rio_uq._base.warnings import NotStoredWarning, warn_user
 from rio_uq.answers import Decomposition, ErrorBars, Inputs, LeaveOneOut
 from rio_uq.calibration.calibration import CROSS_CONFORMAL, Calibration, calibration_of
 from rio_uq.calibration.shape import Shape
@@ -911,7 +911,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     ) -> None:
         """Write what was learnt to a file that `rio_uq.load` reads, without pickle.
 
-        The model is not part of it, unless a file of its own tool is put inside. What it predicts for a few training
+        The model is not part of it, unless a file of its own tool is put inside: a NotStoredWarning says so, and how
+        `rio_uq.load` is given what is missing. What the model predicts for a few training
         rows is stored, so that `rio_uq.load` knows it again; not where X is neither an array of numbers nor a frame, or
         a frame with dates and the like: `rio_uq.load` then warns. The file holds training rows: exact inference needs
         all of them, sparse inference and `summary` some.
@@ -921,7 +922,8 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         path : path
             ``model.rio``, say. The file is replaced in one step: a crash or a full disk leaves the old one.
         estimator : estimator or callable, optional
-            The model that will be given to `rio_uq.load`, if the regressor was fitted with ``y_pred`` alone.
+            The model that will be given to `rio_uq.load`. For a regressor that was fitted with ``y_pred`` alone; and
+            of any other it says that the model is kept, so that there is no warning.
         model_file : path to a .onnx or .skops file, optional
             The model, stored by skops or as ONNX, to be put inside. Its predictions have to be those of the model.
         trusted : sequence of str
@@ -942,7 +944,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         >>> model = LinearRegression().fit(X, y)
         >>> rio = rio_uq.RIORegressor(model, random_state=0).fit(X, y)
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     rio.save(pathlib.Path(folder, "model.rio"))
+        ...     rio.save(pathlib.Path(folder, "model.rio"), estimator=model)
         ...     other = rio_uq.load(pathlib.Path(folder, "model.rio"), estimator=model)
         >>> bool(np.all(other.predict(X) == rio.predict(X)))
         True
@@ -958,6 +960,10 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             trusted=trusted,
             overwrite=overwrite,
         )
+        has_model = estimator is not None or model_file is not None
+        left_out = storage.what_is_left_out(self.get_params(deep=False), fitted, os.fspath(path), has_model=has_model)
+        if left_out is not None:
+            warn_user(left_out, NotStoredWarning)
 
     def inputs(self, X: Any, *, y_pred: Any = None, groups: Any = None) -> Inputs:
         """Rows as the GP takes them: ``features`` and ``y_pred``, arrays of shape (n, d) and (n, q), and ``groups``.

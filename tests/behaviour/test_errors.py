@@ -348,5 +348,36 @@ def test_a_file_without_its_model(friedman, tmp_path):
     X, y = friedman
     model = Ridge().fit(X[:60], y[:60])
     RIORegressor(model.predict, random_state=0).fit(X[60:], y[60:], held_out=True).save(tmp_path / "bare.rio")
-    with pytest.raises(ValueError, match=r"the file has none inside: give this method y_pred.*estimator=model"):
+    with pytest.raises(ValueError, match=r"does not hold it: give it to load, load\(path, estimator=model\)"):
         rio_uq.load(tmp_path / "bare.rio").predict(X)
+    rio = RIORegressor(random_state=0).fit(X[60:], y[60:], y_pred=model.predict(X[60:]), held_out=True)
+    rio.save(tmp_path / "bare.rio")
+    for regressor in (rio, rio_uq.load(tmp_path / "bare.rio")):
+        with pytest.raises(ValueError, match="no model to ask for predictions: give this method y_pred, as `fit` was"):
+            regressor.predict(X)
+
+
+def test_rows_of_a_frame_are_named_by_their_labels(friedman):
+    X, y = friedman
+    labels = [f"house {i}" for i in range(len(y))]
+    frame, series = pd.DataFrame(X, index=labels).add_prefix("x"), pd.Series(y, index=labels)
+    with pytest.raises(ValueError, match=r"y contains NaN in 2 rows \(labels 'house 4', 'house 17'\)"):
+        RIORegressor(Ridge()).fit(frame, pd.Series(with_value(y, [4, 17], np.nan), index=labels))
+    with pytest.raises(ValueError, match="with 'n/a' in the row labelled 'house 4'"):
+        RIORegressor(Ridge()).fit(frame, series.astype(object).replace(series.iloc[4], "n/a"))
+    rio = RIORegressor(lambda X: X["x0"], features=["x1"], random_state=0).fit(frame, series, held_out=True)
+    gap = frame.copy()
+    gap.iloc[7, 1] = np.inf
+    with pytest.raises(ValueError, match=r"X contains infinity in 1 row \(label 'house 7'\)"):
+        rio.predict(gap)
+    gap.iloc[7, 0] = np.nan
+    with pytest.raises(ValueError, match=r"the model's prediction contains NaN in 1 row \(label 'house 7'\)"):
+        rio.predict_dist(gap.assign(x1=0.0))
+    with pytest.raises(ValueError, match=r"groups has 1 missing labels \(label 'house 2'\)"):
+        rio.fit(frame, series, groups=pd.Series(["a", "b"] + [None] + ["c"] * (len(y) - 3), index=labels))
+
+
+def test_an_index_that_counts_rows_changes_no_message(friedman):
+    X, y = friedman
+    with pytest.raises(ValueError, match=r"y contains NaN in 1 row \(4\)"):
+        RIORegressor(Ridge()).fit(pd.DataFrame(X).add_prefix("x"), pd.Series(with_value(y, 4, np.nan)))

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
 import rio_uq
-from rio_uq import MostlyEqualWarning, ReusedRowsWarning, RIORegressor, SeenRowsWarning
+from rio_uq import MostlyEqualWarning, NotStoredWarning, ReusedRowsWarning, RIORegressor, SeenRowsWarning
 from rio_uq.features import TableEncoder
 from rio_uq.gp.inference import exact
 from rio_uq.gp.kernels.io import io_kernel
@@ -90,6 +90,11 @@ def test_a_model_that_cannot_be_checked_at_load(data, tmp_path):
         UserWarning,
         "could not be checked",
     )
+
+
+def test_a_file_without_its_model(data, tmp_path):
+    rio = RIORegressor(Ridge(), random_state=0).fit(*data)
+    assert_points_here(lambda: rio.save(tmp_path / "a.rio"), NotStoredWarning, "does not hold the model")
 
 
 def test_a_base_that_cannot_be_compared(data):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import integrate, stats
 
 from rio_uq.calibration import shape as shape_module
 from rio_uq.calibration import student
@@ -40,9 +40,9 @@ def moment(shape, power):
     t = np.linspace(np.log(1e-30), np.log(0.5), 4_001)
     q = np.exp(t)
     if shape.ppf(np.array(0.5)) == 0.0:  # symmetric
-        return float(np.trapezoid((1.0 + (-1.0) ** power) * q * np.abs(shape.ppf(q)) ** power, t))
+        return float(integrate.trapezoid((1.0 + (-1.0) ** power) * q * np.abs(shape.ppf(q)) ** power, t))
     mirrored = SkewedStudent(9, shape.degrees, shape.upper, shape.lower, shape.heights[::-1], shape.edges)
-    return float(np.trapezoid(q * (shape.ppf(q) ** power + (-mirrored.ppf(q)) ** power), t))
+    return float(integrate.trapezoid(q * (shape.ppf(q) ** power + (-mirrored.ppf(q)) ** power), t))
 
 
 @given(SHAPES)
@@ -50,7 +50,7 @@ def moment(shape, power):
 def test_quantiles_invert_the_distribution_function(shape):
     quantiles = shape.ppf(P)
     assert (np.diff(quantiles) > 0.0).all()
-    np.testing.assert_allclose(shape.cdf(quantiles), P, rtol=1e-9)
+    np.testing.assert_allclose(shape.cdf(quantiles), P, rtol=1e-7)  # those of Student in SciPy 1.12 are right to 2e-8
     np.testing.assert_array_equal(shape.ppf(np.array([0.0, 1.0])), [-np.inf, np.inf])
 
 
@@ -120,7 +120,7 @@ def test_the_ranked_probability_score_is_the_integral_that_it_should_be():
         x = np.linspace(-400.0, 400.0, 800_001)
         cdf = shape.cdf(x)
         for value, score in zip(z, shape.crps(z), strict=True):
-            integral = np.trapezoid((cdf - (x >= value)) ** 2, x)
+            integral = integrate.trapezoid((cdf - (x >= value)) ** 2, x)
             assert score == pytest.approx(integral, rel=2e-3)
 
 

@@ -37,13 +37,15 @@ def test_the_page(run, monkeypatch):
                 n_commands += 1
             else:
                 assert shape(line) in said, line
-    assert n_commands == 12
+    assert n_commands == 13
     made = {path.name for path in Path("rio-demo").iterdir()}
     assert made == {"train.csv", "test.csv", "radius.rio", "predictions.csv"}
 
 
 def test_every_option_of_the_page_exists(run):
-    helps = "".join(run(command, "--help").stdout for command in ("fit", "predict", "evaluate", "report", "export"))
+    helps = "".join(
+        run(command, "--help").stdout for command in ("fit", "calibrate", "predict", "evaluate", "report", "export")
+    )
     known = set(re.findall(r"--[a-z][a-z-]+", helps + run("--help").stdout))
     named = set(re.findall(r"--[a-z][a-z-]+", PAGE.read_text(encoding="utf-8")))
     assert named <= known | {"--help"}

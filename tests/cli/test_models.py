@@ -48,7 +48,7 @@ def test_skops_inside(run, tables):
     assert "residuals, rows " in said.stdout
     run(*PREDICT)
     found = pd.read_csv("out.csv")
-    np.testing.assert_allclose(found["y_pred"], model.predict(fresh[["city", "size", "age"]]))
+    np.testing.assert_allclose(found["y_pred"], model.predict(fresh[["city", "size", "age"]]), rtol=1e-6)
     assert rio_uq.load("price.rio").feature_names_in_.tolist() == ["city", "size", "age"]
     assert "skops, inside the file" in run("info", "price.rio").stdout
 
@@ -114,7 +114,7 @@ def test_a_function_by_its_name(run, tables, tmp_path):
     refused = run(*PREDICT, code=1).stderr
     assert "it was my_models_for_test:predict in fit" in refused
     run(*PREDICT, "--model", "my_models_for_test:predict")
-    np.testing.assert_allclose(pd.read_csv("out.csv")["y_pred"], 2 * fresh["size"])
+    np.testing.assert_allclose(pd.read_csv("out.csv")["y_pred"], 2 * fresh["size"], rtol=1e-6)
     assert "cannot be imported" in run(*PREDICT, "--force", "--model", "my_models_for_test:nobody", code=1).stderr
     assert "has to be a function" in run(*PREDICT, "--force", "--model", "my_models_for_test:factor", code=1).stderr
     assert "neither a file" in run(*PREDICT, "--force", "--model", "model.bin", code=2).stderr
@@ -135,7 +135,9 @@ def test_pickles_only_if_trusted(run, tables):
     assert "can run any program" in " ".join(refused.replace("│", " ").split())
     run(*FIT, "--model", "model.joblib", "--trust-pickle")
     run(*PREDICT, "--model", "model.joblib", "--trust-pickle")
-    np.testing.assert_allclose(pd.read_csv("out.csv")["y_pred"], model.predict(fresh[["city", "size", "age"]]))
+    np.testing.assert_allclose(
+        pd.read_csv("out.csv")["y_pred"], model.predict(fresh[["city", "size", "age"]]), rtol=1e-6
+    )
     joblib.dump(pipeline(train.assign(price=-train["price"])), "other.joblib")
     with open("broken.pkl", "wb") as file:
         file.write(b"no pickle")
@@ -165,7 +167,7 @@ def test_cross_fit_gives_residuals_that_tell_the_truth(run, tables):
     run(*FIT, *given, "--cross-fit", "--force")
     assert rio_uq.load("price.rio", estimator=None).summary().residual_std > 3 * max(in_sample, 1e-9)
     run(*PREDICT, *given[2:])
-    np.testing.assert_allclose(pd.read_csv("out.csv")["y_pred"], model.predict(fresh[names]))
+    np.testing.assert_allclose(pd.read_csv("out.csv")["y_pred"], model.predict(fresh[names]), rtol=1e-6)
 
 
 def test_cross_fit_needs_a_model_that_can_be_cloned(run, tables, tmp_path):
@@ -180,7 +182,7 @@ def test_a_model_that_is_not_fitted_is_fitted_and_stored(run, tables):
     run(*PREDICT)
     train, fresh = tables
     expected = Ridge().fit(train[["size", "age"]], train["price"]).predict(fresh[["size", "age"]])
-    np.testing.assert_allclose(pd.read_csv("out.csv")["y_pred"], expected)
+    np.testing.assert_allclose(pd.read_csv("out.csv")["y_pred"], expected, rtol=1e-6)
 
 
 def test_a_model_that_is_fitted_here_is_never_lost(run, tables):
@@ -191,7 +193,7 @@ def test_a_model_that_is_fitted_here_is_never_lost(run, tables):
     run(*PREDICT, "--trust-types", "sklearn.tree._tree.Tree")
     train, fresh = tables
     expected = ExtraTreesRegressor(5, random_state=0).fit(train[["size", "age"]], train["price"])
-    np.testing.assert_allclose(pd.read_csv("out.csv")["y_pred"], expected.predict(fresh[["size", "age"]]))
+    np.testing.assert_allclose(pd.read_csv("out.csv")["y_pred"], expected.predict(fresh[["size", "age"]]), rtol=1e-6)
 
 
 def test_features_that_the_model_does_not_take(run, tables):

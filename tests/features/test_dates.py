@@ -74,7 +74,7 @@ def test_libraries_and_objects_give_the_same():
     dates = pd.Series(pd.date_range("2020-01-01 03:00", periods=500, freq="29h"))
     expected = TableEncoder().fit_transform(pd.DataFrame({"x": dates}))
     others = [
-        pd.DataFrame({"x": dates.dt.to_pydatetime().tolist()}, dtype=object),
+        pd.DataFrame({"x": [date.to_pydatetime() for date in dates]}, dtype=object),
         pl.DataFrame({"x": dates.to_list()}),
         pd.DataFrame({"x": dates.dt.tz_localize("UTC")}),
         pl.DataFrame({"x": pl.Series(dates.to_list()).dt.replace_time_zone("UTC")}),

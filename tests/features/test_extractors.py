@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
@@ -150,3 +151,26 @@ class TestImages:
 
 def brightness(X):
     return 0.9 * X.mean(axis=(1, 2, 3))
+
+
+class Doubled(TransformerMixin, BaseEstimator):
+    """A transformer of somebody's own, which has to be told the names of its input."""
+
+    def fit(self, X, y=None):
+        self.n_ = len(X)
+        return self
+
+    def transform(self, X):
+        return 2.0 * np.asarray(X)
+
+    def get_feature_names_out(self, input_features):
+        return [f"twice {name}" for name in input_features]
+
+
+def test_a_summary_has_the_names_that_transformers_give_their_features(table):
+    X, y = table
+    rio = RIORegressor(size_of, features=steps(), **OPTIONS).fit(X, y, held_out=True)
+    names = {feature.name for feature in rio.summary().features}
+    assert {"simpleimputer__size", "onehotencoder__city_Oslo"} < names
+    rio = RIORegressor(size_of, features=Doubled(), **OPTIONS).fit(X[["size"]], y, held_out=True)
+    assert [feature.name for feature in rio.summary().features] == ["twice size"]

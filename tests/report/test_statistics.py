@@ -1,5 +1,7 @@
 """The numbers of a report, against other ways to compute them."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -166,9 +168,10 @@ def test_bootstrap_intervals_agree_with_scipy(rows):
     def rmse(residual, axis=-1):
         return np.sqrt(np.mean(residual**2, axis=axis))
 
+    name = "rng" if "rng" in signature(stats.bootstrap).parameters else "random_state"  # before SciPy 1.15
     for side, residual in (("before", rows.residual), ("after", rows.residual_after)):
         interval = stats.bootstrap(
-            (residual,), rmse, n_resamples=3000, method="percentile", rng=np.random.default_rng(1)
+            (residual,), rmse, n_resamples=3000, method="percentile", **{name: np.random.default_rng(1)}
         ).confidence_interval
         estimate = getattr(found.measures[0], side)
         width = interval.high - interval.low

@@ -11,7 +11,7 @@ pd = pytest.importorskip("pandas")
 
 from rio_uq.rows import blocks  # noqa: E402
 from rio_uq.rows.csv import CsvOptions, EncodingError  # noqa: E402
-from rio_uq.rows.formats import ENDINGS, open_table, table_blocks  # noqa: E402
+from rio_uq.rows.formats import WRITTEN, open_table, table_blocks  # noqa: E402
 
 
 def write(frame, path):
@@ -23,7 +23,7 @@ def write(frame, path):
         frame.to_parquet(path, row_group_size=13)
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", WRITTEN)
 def test_every_format_gives_the_same_rows_in_blocks(ending, tmp_path, monkeypatch):
     import pyarrow.feather  # noqa: F401
 
@@ -43,7 +43,10 @@ def test_every_format_gives_the_same_rows_in_blocks(ending, tmp_path, monkeypatc
 
 def test_errors_are_those_of_the_library(tmp_path):
     with pytest.raises(ValueError, match=r"has to end in one of \.csv, \.tsv"):
-        open_table(tmp_path / "table.xlsx", CsvOptions())
+        open_table(tmp_path / "table.txt", CsvOptions())
+    (tmp_path / "bad.xlsx").write_bytes(b"no table")
+    with pytest.raises(ValueError, match="cannot be read as an Excel file"):
+        open_table(tmp_path / "bad.xlsx", CsvOptions())
     for ending in ("parquet", "feather"):
         (tmp_path / f"bad.{ending}").write_bytes(b"no table")
         with pytest.raises(ValueError, match=f"cannot be read as a {ending.title()} file, and may be damaged"):

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pickle
+import warnings
 from pathlib import Path
 
 import joblib
@@ -17,7 +18,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import KFold
 
 import rio_uq
-from rio_uq import FormatError, RIORegressor, Training
+from rio_uq import FormatError, NotStoredWarning, RIORegressor, Training
 from rio_uq.gp.inference import nearest
 from rio_uq.gp.kernels.terms import FAMILIES
 from rio_uq.storage import archive
@@ -234,6 +235,33 @@ def test_without_a_model_predictions_have_to_be_given(data, path):
         np.testing.assert_array_equal(other.predict(X, y_pred=linear(X)), rio.predict(X))
         with pytest.raises(ValueError, match="give this method y_pred"):
             other.predict(X)
+
+
+def test_saving_says_what_is_not_in_the_file_and_how_it_is_given_again(data, path, tmp_path):
+    X, y = data
+    rio = regressor().fit(X, y)
+    with pytest.warns(NotStoredWarning, match=r"does not hold the model \(linear\).*load\(path, estimator=model\); or"):
+        rio.save(path)
+    with pytest.raises(ValueError, match=r"does not hold it: give it to load, load\(path, estimator=model\)"):
+        rio_uq.load(path).predict(X)
+    rio = regressor(features=PCA(2)).set_params(estimator=Ridge()).fit(X, y)
+    said = (
+        r"the model \(Ridge, as it was fitted here\) and what makes the features \(PCA\): keep them.*"
+        r"load\(path, estimator=rio.estimator_, features=rio.features_\)"
+    )
+    with pytest.warns(NotStoredWarning, match=said):
+        rio.save(path)
+    assert_same(rio, rio_uq.load(path, estimator=rio.estimator_, features=rio.features_), X)
+    with pytest.raises(ValueError, match=r"not fitted: give the fitted one, rio.estimator_"):
+        rio_uq.load(path, estimator=Ridge(), features=rio.features_)
+
+
+def test_saving_says_nothing_where_nothing_is_missing(data, path):
+    X, y = data
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        regressor().fit(X, y, held_out=True).save(path, estimator=linear)
+        regressor().set_params(estimator=None).fit(X, y, y_pred=linear(X), held_out=True).save(path)
 
 
 def test_model_of_a_regressor_that_was_fitted_with_predictions(data, path):

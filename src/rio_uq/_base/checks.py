@@ -36,9 +36,22 @@ def rows_counted_from(number: int) -> Iterator[None]:
         _first_row.reset(token)
 
 
-def named_rows(rows: NDArray[np.intp]) -> str:
-    """The first few of rows, for a message."""
-    return named((rows + _first_row.get()).tolist())
+def row_labels(values: Any) -> NDArray[Any] | None:
+    """The index of a frame or series of pandas; None where it has none, or one that counts the rows."""
+    index = getattr(values, "index", None)
+    if index is None or callable(index) or not hasattr(index, "is_unique") or len(index) != len(values):
+        return None
+    labels = np.empty(len(index), dtype=object)
+    labels[:] = list(index)
+    return None if all(label == row for row, label in enumerate(labels)) else labels
+
+
+def named_rows(rows: NDArray[np.intp], labels: NDArray[Any] | None = None) -> str:
+    """The first few of rows, by their labels if they have some, for a message."""
+    if labels is None:
+        return named((rows + _first_row.get()).tolist())
+    shown = [str(label) if hasattr(label, "isoformat") else label for label in labels[rows].tolist()]
+    return f"{'label' if len(rows) == 1 else 'labels'} {named(shown)}"
 
 
 def repeated(values: Iterable[Any]) -> list[Any]:
@@ -46,8 +59,11 @@ def repeated(values: Iterable[Any]) -> list[Any]:
     return [value for value, count in Counter(values).items() if count > 1]
 
 
-def check_finite(array: Array, name: str, remedy: str) -> None:
-    """Raise a ValueError that names the rows of NaN or infinite entries of a 1-D or 2-D array."""
+def check_finite(array: Array, name: str, remedy: str, rows_of: Any = None) -> None:
+    """Raise a ValueError that names the rows of NaN or infinite entries of a 1-D or 2-D array.
+
+    Rows are named by their labels where ``rows_of``, from which the array was made, is a frame or series with some.
+    """
     finite = np.isfinite(array)
     if finite.all():
         return
@@ -57,7 +73,7 @@ def check_finite(array: Array, name: str, remedy: str) -> None:
         kind for kind, is_there in (("NaN", np.isnan(array).any()), ("infinity", np.isinf(array).any())) if is_there
     )
     count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
-    raise ValueError(f"{name} contains {kinds} in {count} ({named_rows(rows)}): {remedy}")
+    raise ValueError(f"{name} contains {kinds} in {count} ({named_rows(rows, row_labels(rows_of))}): {remedy}")
 
 
 def to_numeric(values: Any, name: str) -> Array:
@@ -77,18 +93,19 @@ def to_numeric(values: Any, name: str) -> Array:
             raise TypeError("not a number")
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} has to be numbers; got {_not_numbers(array)}") from error
+        raise ValueError(f"{name} has to be numbers; got {_not_numbers(array, row_labels(values))}") from error
 
 
-def _not_numbers(array: NDArray[Any]) -> str:
+def _not_numbers(array: NDArray[Any], labels: NDArray[Any] | None) -> str:
     """The values of an array that are no numbers, for a message."""
     is_text = array.dtype.kind in "US"
     others = [place for place, value in enumerate(array.ravel().tolist()) if is_text or not _is_number(value)]
     if not others or array.ndim == 0:
         return array.dtype.name if array.dtype.kind in "mM" or not array.size else f"{array.tolist()!r}"
-    value, row = array.ravel().tolist()[others[0]], others[0] // array[:1].size + _first_row.get()
+    value, row = array.ravel().tolist()[others[0]], others[0] // array[:1].size
+    where = f"row {row + _first_row.get()}" if labels is None else f"the row labelled {labels[row]!r}"
     more = f" and {len(others) - 1} more values that are none" if len(others) > 1 else ""
-    return f"{array.dtype.name} with {value!r} in row {row}{more}: convert them first, or leave those rows out"
+    return f"{array.dtype.name} with {value!r} in {where}{more}: convert them first, or leave those rows out"
 
 
 def _is_number(value: Any) -> bool:
@@ -136,7 +153,7 @@ def check_target(y: Any, n_rows: int) -> Array:
         raise ValueError(f"y has to have shape ({n_rows},), or ({n_rows}, q) for q outputs; got {target.shape}")
     if len(target) != n_rows:
         raise ValueError(f"X has {n_rows} rows and y has {len(target)}: they have to be the same rows")
-    check_finite(target, "y", "remove or impute them first")
+    check_finite(target, "y", "remove or impute them first", y)
     if np.abs(target).max() > LARGEST:
         raise ValueError(f"y has values of size {np.abs(target).max():.0e}, whose squares overflow: rescale y")
     return target
@@ -149,7 +166,7 @@ def check_weight(sample_weight: Any, n_rows: int, *, may_vanish: bool = False) -
     weight = to_numeric(sample_weight, "sample_weight")
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight has to have shape ({n_rows},), one for each row; got {weight.shape}")
-    check_finite(weight, "sample_weight", "every row needs a weight, which may be 0")
+    check_finite(weight, "sample_weight", "every row needs a weight, which may be 0", sample_weight)
     if (weight < 0.0).any() or not (weight.any() or may_vanish):
         raise ValueError("sample_weight has to be zero or more in every row, and more than zero in at least one")
     return None if (weight == 1.0).all() else weight
@@ -180,7 +197,8 @@ def check_groups(groups: Any, n_rows: int) -> list[Any]:
     labels: list[Any] = array.tolist()
     missing = [row for row, label in enumerate(labels) if _is_missing(label)]
     if missing:
-        raise ValueError(f"groups has {len(missing)} missing labels ({named(missing)}): every row needs a group")
+        rows = named_rows(np.array(missing), row_labels(groups))
+        raise ValueError(f"groups has {len(missing)} missing labels ({rows}): every row needs a group")
     unusable = {type(label).__name__ for label in labels if not isinstance(label, Hashable)}
     if unusable:
         raise TypeError(f"labels of groups have to be hashable, numbers or texts say; got {named(sorted(unusable))}")

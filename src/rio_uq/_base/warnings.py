@@ -25,6 +25,10 @@ class MostlyEqualWarning(UserWarning):
     """Most outcomes are one value, and too few are others to tell how these scatter."""
 
 
+class NotStoredWarning(UserWarning):
+    """A saved file does without the model, or something else that has to be given again when it is read."""
+
+
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn as if the user's own line had done it: the first one outside this library and scikit-learn."""
     level, frame = 1, inspect.currentframe()

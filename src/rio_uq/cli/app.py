@@ -8,6 +8,7 @@ import typer
 
 from rio_uq._base.version import __version__
 from rio_uq.cli import console
+from rio_uq.cli.calibrate import calibrate
 from rio_uq.cli.demo import demo
 from rio_uq.cli.evaluate import evaluate
 from rio_uq.cli.fit import fit
@@ -48,5 +49,5 @@ def _before(
 
 
 app.callback()(_before)
-for _function in (fit, predict, evaluate, report, info, export, demo):
+for _function in (fit, calibrate, predict, evaluate, report, info, export, demo):
     app.command()(_function)

@@ -34,8 +34,8 @@ class ChosenColumns(NamedTuple):
 
 def choose_columns(
     file: InputTable,
-    target: str,
-    prediction: str | None,
+    targets: Sequence[str],
+    predictions: Sequence[str],
     asked: list[str] | None,
     features: Sequence[str],
     drop: Sequence[str],
@@ -43,14 +43,21 @@ def choose_columns(
     needs_features: bool,
 ) -> ChosenColumns:
     """Columns by --features and --drop, and by what the model asks for by name."""
-    taken = {target: "--target", **({} if prediction is None else {prediction: "--pred-column"})}
+    taken = {**dict.fromkeys(targets, "--target"), **dict.fromkeys(predictions, "--pred-column")}
     file.check_has([*taken, *features, *drop])
     if asked is not None:
         file.check_has(asked, " that the model asks for")
     for name in {*features, *(asked or ())} & set(taken):
         raise UserError(f"column {name!r} is {taken[name]}: it cannot be a feature as well")
-    if prediction == target:
-        raise UserError(f"column {target!r} is --target and --pred-column: these are two columns")
+    for name in {*targets} & {*predictions}:
+        raise UserError(f"column {name!r} is --target and --pred-column: these are two columns")
+    if len({*taken}) < len(targets) + len(predictions):
+        raise UserError("--target and --pred-column name each column once")
+    if predictions and len(predictions) != len(targets):
+        raise UserError(
+            f"--target names {len(targets)} columns, and --pred-column {len(predictions)}: a column of predictions is "
+            "needed for each outcome, in the same order"
+        )
     unnamed = [name for name in file.names if not name.strip()]
     if unnamed and not features and asked is None:
         note("a column without a name, which is often a row number, is left out of the features")
@@ -65,7 +72,7 @@ def choose_columns(
     dropped = set(drop)
     gp = [name for name in list(dict.fromkeys(features)) or model if name not in dropped]
     if not gp and needs_features:
-        hint = ": add some, or --kernel output, which looks at predictions alone" if prediction is not None else ""
+        hint = ": add some, or --kernel output, which looks at predictions alone" if predictions else ""
         raise UserError(f"{file.path} has no columns left that could be features{hint}")
     return ChosenColumns(gp if asked is None else model, gp, asked is not None)
 

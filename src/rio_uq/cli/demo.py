@@ -60,7 +60,7 @@ def _write(table: Any, path: Path, *, force: bool) -> None:
     from rio_uq.cli.output import in_one_step
 
     with in_one_step(path, force=force) as temporary:
-        table.to_csv(temporary, index=False)
+        table.to_csv(temporary, index=False, float_format="%.7g")
 
 
 def _tables() -> Any:

@@ -6,9 +6,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from rio_uq.cli import options as shared
 from rio_uq.cli.console import UserError, command, note, say, say_json
@@ -25,7 +23,7 @@ def evaluate(
     test: shared.TableArgument,
     rio: shared.RioOption,
     level: shared.Levels = [0.5, 0.9, 0.95],  # noqa: B006
-    target: Annotated[str | None, typer.Option(metavar="COLUMN", help="The outcomes; as in fit by default.")] = None,
+    target: shared.Target = None,
     pred_column: shared.PredColumn = None,
     model: shared.Model = None,
     as_json: shared.AsJson = False,
@@ -54,20 +52,23 @@ def evaluate(
 
     trusted = split_names(trust_types)
     opened = with_target(rio, target, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=trusted)
-    check_levels(opened.rio, level)
+    check_levels(opened, level)
     file = InputTable(test, CsvOptions(separator, encoding, decimal, thousands))
-    measures, n_beyond = _measured(opened, TableRows(file, opened, with_target=True, skip_bad=skip_bad_rows), level)
+    measures = _measured(opened, TableRows(file, opened, with_target=True, skip_bad=skip_bad_rows), level)
     if as_json:
-        say_json(json.dumps({**_as_json(measures), "rows_beyond_scale": n_beyond}, indent=2, allow_nan=False))
-    else:
-        say(_as_table(measures))
+        found = {name: {**_as_json(one), "rows_beyond_scale": n} for name, (one, n) in measures.items()}
+        content = next(iter(found.values())) if len(found) == 1 else {"outcomes": found}
+        say_json(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    for name, (one, _) in measures.items():
+        say(_as_table(one, name if len(measures) > 1 else ""))
 
 
-def _measured(opened: OpenedRio, rows: TableRows, levels: list[float]) -> tuple[BeforeAfter, int]:
-    """The measures, and how many outcomes have no place on the scale of `fit`."""
+def _measured(opened: OpenedRio, rows: TableRows, levels: list[float]) -> dict[str, tuple[BeforeAfter, int]]:
+    """By outcome the measures, and how many outcomes have no place on the scale of `fit`."""
     import numpy as np
 
-    from rio_uq.cli.predict import answers
+    from rio_uq.cli.predict import answers, as_columns
     from rio_uq.cli.row_reuse import RowReuse
     from rio_uq.metrics import before_after
 
@@ -83,38 +84,54 @@ def _measured(opened: OpenedRio, rows: TableRows, levels: list[float]) -> tuple[
         note(text, label="warning")
     if not columns:
         raise rows.nothing_to("measure")
-    y, y_pred, mean, std, *ends = (np.concatenate(parts) for parts in zip(*columns, strict=True))
-    intervals = dict(zip(levels, zip(ends[::2], ends[1::2], strict=True), strict=True))
-    log_loss, crps = (np.concatenate(parts) for parts in zip(*losses, strict=True))
+    joined = [np.concatenate(parts) for parts in zip(*columns, strict=True)]
+    y, y_pred, mean, std, *ends = map(as_columns, joined)
     fitted = opened.rio.fitted_
-    beyond = fitted.scales.beyond(y[:, None])
+    y_pred = fitted.reference(y_pred)
+    log_loss, crps = (np.concatenate(parts) for parts in zip(*losses, strict=True))
+    beyond = fitted.scales.beyond(y)
     if beyond is not None:
         infinite = ", and NLPD is infinite" if fitted.has_density else ""
         note(f"{beyond}: no interval holds such outcomes{infinite}", label="warning")
-    n_beyond = int((~fitted.scales.scales[0].contains(y)).sum())
-    return before_after(y, y_pred, mean, std, intervals, (log_loss, crps) if fitted.has_density else None), n_beyond
+    measures = {}
+    for i, name in enumerate(opened.table.targets):
+        bounds = [(low[:, i], high[:, i]) for low, high in zip(ends[::2], ends[1::2], strict=True)]
+        lost = (log_loss[:, i], crps[:, i]) if fitted.has_density else None
+        of_one = before_after(
+            y[:, i], y_pred[:, i], mean[:, i], std[:, i], dict(zip(levels, bounds, strict=True)), lost
+        )
+        measures[name] = of_one, int((~fitted.scales.scales[i].contains(y[:, i])).sum())
+    return measures
 
 
 def _losses(opened: OpenedRio, block: Any, y_pred: Any) -> tuple[Any, Any]:
-    """Negative log densities and CRPS of the outcomes of a block, (n,); empty where they have no density."""
+    """Negative log densities and CRPS of the outcomes of a block, (n, q); empty where they have no density."""
     from rio_uq.gp.backend.threads import effective_jobs
 
     rio = opened.rio
-    losses = rio.fitted_.losses(rio.inputs(block.X, y_pred=y_pred), block.y.reshape(-1, 1), effective_jobs(rio.n_jobs))
-    return ([], []) if losses is None else (losses[0][:, 0], losses[1][:, 0])
+    losses = rio.fitted_.losses(
+        rio.inputs(block.X, y_pred=y_pred, groups=block.groups),
+        block.y.reshape(len(block.y), -1),
+        effective_jobs(rio.n_jobs),
+    )
+    return ([], []) if losses is None else losses
 
 
 def with_target(rio: Path, target: str | None, **options: Any) -> OpenedRio:
-    """The .rio file, and the column of outcomes."""
-    from rio_uq.cli.stored import open_rio
+    """The .rio file, and the columns of outcomes."""
+    from rio_uq.cli.stored import of_outcomes, open_rio
 
     opened = open_rio(rio, **options)
-    chosen = target or opened.table.target
-    if chosen is None:
+    n_outcomes = opened.rio.fitted_.n_outputs
+    chosen = opened.table.targets if target is None else of_outcomes(target, n_outcomes)
+    if not chosen:
         raise UserError(f"{rio} does not say which column holds the outcomes: name it with --target")
-    if chosen == opened.table.prediction:
-        raise UserError(f"column {chosen!r} is --target and --pred-column: outcomes and predictions are two columns")
-    return replace(opened, table=replace(opened.table, target=chosen))
+    if len(chosen) != n_outcomes:
+        raise UserError(f"{rio} was fitted to {n_outcomes} outcomes, and --target names {len(chosen)}")
+    for name in chosen:
+        if name in opened.table.predictions:
+            raise UserError(f"column {name!r} is --target and --pred-column: outcomes and predictions are two columns")
+    return replace(opened, table=replace(opened.table, targets=chosen))
 
 
 def _as_json(measures: BeforeAfter) -> dict[str, Any]:
@@ -136,13 +153,14 @@ def _as_json(measures: BeforeAfter) -> dict[str, Any]:
     }
 
 
-def _as_table(measures: BeforeAfter) -> Any:
+def _as_table(measures: BeforeAfter, name: str) -> Any:
     from rich.table import Table
 
     from rio_uq.summary.words import percent
 
     before, after = measures.before, measures.after
-    table = Table(title=f"{measures.n_rows:,} rows", title_justify="left", caption_justify="left")
+    title = f"{name}: " if name else ""
+    table = Table(title=f"{title}{measures.n_rows:,} rows", title_justify="left", caption_justify="left")
     table.add_column("")
     for name in ("model", "with RIO"):
         table.add_column(name, justify="right")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from rio_uq.cli import calibrate
 from rio_uq.cli import options as shared
 from rio_uq.cli.console import UserError, busy, command, is_terminal, note, say
 from rio_uq.cli.models import OpenedModel, open_model, split_names
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from rio_uq.cli.training_data import TrainingData
     from rio_uq.features.table_encoder import TableEncoder
     from rio_uq.regressor import RIORegressor
-    from rio_uq.rows.csv import CsvOptions
 
 NEW, SEEN, MIXED = "new", "seen", "mixed:"
 SAY_ROWS = "say --rows new, --rows seen, or --rows mixed:COLUMN (1 or true for rows that it was not trained on)"
@@ -49,20 +49,10 @@ class OutcomeScale(StrEnum):
     logit = "logit"
 
 
-class Method(StrEnum):
-    """Of calibration."""
-
-    conformal = "conformal"
-    asymmetric = "conformal-asymmetric"
-    cross = "cross-conformal"
-    variance = "variance"
-    isotonic = "isotonic"
-
-
 @command
 def fit(
     train: shared.TableArgument,
-    target: Annotated[str, typer.Option("--target", metavar="COLUMN", help="The outcomes.")],
+    target: Annotated[str, typer.Option("--target", metavar="COLUMN", help="The outcomes; several with commas.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.rio", help="Where to write what was learnt.")],
     pred_column: shared.PredColumn = None,
     model: shared.Model = None,
@@ -93,6 +83,13 @@ def fit(
             help="Whether the model was trained on these rows: on none, on all, or on those where the column is 0 or "
             "false. By default it is found out, where the model can be asked or cloned.",
             rich_help_panel=shared.MODEL,
+        ),
+    ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Rows of one group err alike, as those of one patient do: they are left out together. No feature.",
         ),
     ] = None,
     store_model: Annotated[
@@ -143,11 +140,11 @@ def fit(
         ),
     ] = None,
     calibration_method: Annotated[
-        Method,
+        shared.Method,
         typer.Option(
             help="See docs/calibration.md; cross-conformal needs no further rows.", rich_help_panel=CALIBRATION
         ),
-    ] = Method.conformal,
+    ] = shared.Method.conformal,
     separator: shared.Separator = None,
     encoding: shared.Encoding = None,
     decimal: shared.Decimal = ".",
@@ -179,13 +176,15 @@ def fit(
     """
     _check_usage(pred_column, model, cross_fit, rows)
     ends = None if bounds is None else _parsed_bounds(bounds)
-    is_cross = calibration_method is Method.cross
+    is_cross = calibration_method is shared.Method.cross
     if is_cross and calibrate_with is not None:
         raise typer.BadParameter(
             "cross-conformal takes the rows of TRAIN: leave --calibrate-with out, or use another method",
             param_hint="--calibration-method",
         )
+    from rio_uq.cli.input import InputTable
     from rio_uq.cli.output import check_output
+    from rio_uq.cli.stored import OpenedRio
     from rio_uq.cli.training_data import read_training_data
     from rio_uq.rows.csv import CsvOptions
 
@@ -205,6 +204,7 @@ def fit(
         split_names(features),
         split_names(drop),
         mask,
+        groups,
         needs_features=kernel != Kernel.output or opened is not None,
     )
     held_out = data.held_out if rows is None or mask is not None else rows == NEW
@@ -216,7 +216,9 @@ def fit(
         rio.fitted_ = replace(rio.fitted_, residuals=replace(rio.residuals_, reason=f"--rows {rows} says so"))
     metadata = data.table.metadata()
     if calibrate_with is not None:
-        metadata |= _calibrate(rio, data, calibrate_with, csv_options, calibration_method.value)
+        calibration_rows = InputTable(calibrate_with, csv_options)
+        opened_rio = OpenedRio(rio, data.table, not data.table.predictions)
+        metadata |= calibrate.calibrate_with(calibration_rows, opened_rio, calibration_method.value, skip_bad=None)
     elif is_cross:
         with busy("calibrating"):
             rio.calibrate(method=calibration_method.value)
@@ -308,27 +310,10 @@ def _fitted(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SeenRowsWarning)
         with busy("fitting the model to parts of the rows") if cross_fit else nullcontext():
-            rio.fit(data.X, data.y, y_pred=data.y_pred, held_out=held_out)
+            rio.fit(data.X, data.y, y_pred=data.y_pred, held_out=held_out, groups=data.groups)
     for warning in caught:
         note(str(warning.message).replace(HOW_TO_SAY, SAY_ROWS), label="warning")
     return rio.set_params(verbose=False)
-
-
-def _calibrate(
-    rio: RIORegressor, data: TrainingData, path: Path, csv_options: CsvOptions, method: str
-) -> dict[str, Any]:
-    """Calibrate; metadata by which the rows are recognised later."""
-    from rio_uq.cli.input import InputTable
-    from rio_uq.cli.row_reuse import calibration_rows, hashes
-    from rio_uq.cli.rows import TableRows
-    from rio_uq.cli.stored import OpenedRio
-
-    opened = OpenedRio(rio, data.table, data.table.prediction is None)
-    table = TableRows(InputTable(path, csv_options), opened, with_target=True, skip_bad=None)
-    rows = table.read("calibrate with")
-    with busy("calibrating"):
-        rio.calibrate(rows.X, rows.y, y_pred=rows.y_pred, method=method)
-    return calibration_rows(hashes(rio.fitted_.features(rows.X), rows.y))
 
 
 def _save(
@@ -353,7 +338,7 @@ def _save(
             inside = Path(folder, f"model.{kind}")
             inside.write_bytes(content)
         check_output(output, force=force)
-        rio.save(output, model_file=inside, trusted=trusted, metadata=metadata)
+        rio.save(output, estimator=rio.estimator_, model_file=inside, trusted=trusted, metadata=metadata)
     if model is not None and inside is None:
         note(f"the model is not in {output}: give predict the same --model again, or --pred-column")
 
@@ -369,15 +354,20 @@ def _as_skops(model: Any, trusted: Sequence[str]) -> tuple[bytes, list[str]]:
 
 
 def _report(rio: RIORegressor, data: TrainingData, output: Path) -> None:
+    import numpy as np
+
     summary = rio.summary()
     say(f"{output}: fitted to {summary.n_rows:,} rows of {_columns_in_words(data.encoder)}")
     say(f"  {rio.residuals_}")
-    say(
-        f"  standard deviation of residuals {float(summary.residual_std):.4g}, of noise "
-        f"{float(summary.noise_std):.4g}; trust in the model {float(rio.trust_):.2f}"
-    )
-    if rio.fitted_.has_scale_to_explain:
-        say(f"  {rio.scale_.in_words(0)}")
+    numbers = (np.atleast_1d(values) for values in (summary.residual_std, summary.noise_std, rio.trust_))
+    for i, (name, spread, noise, trust) in enumerate(zip(data.table.targets, *numbers, strict=True)):
+        of_one = f"{name}: " if len(data.table.targets) > 1 else ""
+        say(
+            f"  {of_one}standard deviation of residuals {spread:.4g}, of noise {noise:.4g}; trust in the model "
+            f"{trust:.2f}"
+        )
+        if rio.fitted_.has_scale_to_explain:
+            say(f"  {of_one}{rio.scale_.in_words(i)}")
     if rio.calibration_ is not None:
         say(f"  error bars calibrated on {sum(rio.calibration_.n_rows):,} rows ({rio.calibration_.method})")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from rio_uq.cli.cells import NumberFormat
-from rio_uq.cli.console import UserError, progress
+from rio_uq.cli.console import UserError, note, progress
 from rio_uq.rows.csv import CsvOptions, EncodingError
 from rio_uq.rows.formats import format_of, open_table, table_blocks
 from rio_uq.rows.versions import FileVersions
@@ -23,7 +23,7 @@ class InputTable:
     ----------
     path : Path
     format : str
-        csv, parquet or feather.
+        csv, parquet, feather or excel.
     schema : pyarrow.Schema
         Text in every column of a CSV file.
     names : list of str
@@ -46,6 +46,9 @@ class InputTable:
             self.format, self._file = format_of(path), open_table(path, options)
         self.schema, self.names = self._file.schema, self._file.schema.names
         self.separator: str | None = getattr(self._file, "separator", None)
+        first, *others = getattr(self._file, "sheets", [""])
+        if others:
+            note(f"{path} has {len(others) + 1} sheets: the first one, {first!r}, is read")
 
     def check_has(self, columns: Iterable[str], why: str = "") -> None:
         """Raise an error that names the columns that are missing, and those that are spelt alike."""

@@ -88,8 +88,10 @@ def _as_table(content: dict[str, Any]) -> Any:
     model = f"{content['model_inside']}, inside the file" if content["model_inside"] else stored.get("model")
     lines = {
         "file": f"{content['file']} (format {content['format_version']}, rio-uq {content['library_version']})",
-        "target": stored.get("target"),
-        "predictions": f"column {stored['prediction']!r}" if stored.get("prediction") else model or "given as y_pred",
+        "target": _listed(stored.get("target")),
+        "predictions": f"column {_listed(stored['prediction'])!r}"
+        if stored.get("prediction")
+        else model or "given as y_pred",
         "rows": f"{content['rows']:,}",
         "features": f"{len(content['features'])}: {_shortened(content['features'])}",
         "kernel": f"{content['kernel']}{', ARD' if content['ard'] else ''}, {content['points']:,} points",
@@ -100,6 +102,11 @@ def _as_table(content: dict[str, Any]) -> Any:
         if value is not None:
             table.add_row(name, str(value))
     return table
+
+
+def _listed(named: Any) -> str | None:
+    """The name of a column, or of several, of the metadata."""
+    return ", ".join(named) if isinstance(named, list) else named
 
 
 def _shortened(names: list[str]) -> str:

@@ -60,6 +60,11 @@ def split_names(values: Sequence[str]) -> list[str]:
     return [name for row in csv.reader(values, skipinitialspace=True) for name in row]
 
 
+def column_names(text: str, there: Sequence[str]) -> tuple[str, ...]:
+    """The columns that a text names: one of that name, commas and all, or several with commas between them."""
+    return (text,) if text in there else tuple(split_names([text]))
+
+
 def open_model(name: str, *, trust_pickle: bool, trusted: Sequence[str]) -> OpenedModel:
     """The model of that name."""
     path = Path(name)

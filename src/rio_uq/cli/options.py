@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rio_uq.cli.models import WHY_NOT_PICKLE
+
+STDOUT = Path("-")
+"""As the name of an output."""
 
 READING, MODEL = "Reading CSV", "The model"
 
@@ -39,10 +43,24 @@ def _thousands(value: str | None) -> str | None:
     return value
 
 
+class Method(StrEnum):
+    """Of calibration."""
+
+    conformal = "conformal"
+    asymmetric = "conformal-asymmetric"
+    cross = "cross-conformal"
+    variance = "variance"
+    isotonic = "isotonic"
+
+
 TableArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="TABLE", exists=True, dir_okay=False, readable=True, help="CSV, Parquet or Feather, by its ending."
+        metavar="TABLE",
+        exists=True,
+        dir_okay=False,
+        readable=True,
+        help="CSV, Parquet, Feather or Excel, by its ending.",
     ),
 ]
 RioFile = Annotated[
@@ -61,10 +79,14 @@ SkipBadRows = Annotated[
     bool, typer.Option("--skip-bad-rows", help="Go on where a row has a missing value, or text in place of a number.")
 ]
 
+Target = Annotated[str | None, typer.Option(metavar="COLUMN", help="The outcomes; as in fit by default.")]
 PredColumn = Annotated[
     str | None,
     typer.Option(
-        "--pred-column", metavar="COLUMN", help="The model's predictions are in this column.", rich_help_panel=MODEL
+        "--pred-column",
+        metavar="COLUMN",
+        help="The model's predictions are in this column; of several outcomes a column for each, with commas.",
+        rich_help_panel=MODEL,
     ),
 ]
 Model = Annotated[

@@ -4,28 +4,38 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import compute as pc
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
+from rio_uq._base.array import Array
 from rio_uq._base.files import file_in_one_step
 from rio_uq.cli.cells import MISSING, NumberFormat, is_text, plain_numbers
 from rio_uq.cli.console import UserError
 from rio_uq.cli.input import InputTable
+from rio_uq.cli.options import STDOUT
 from rio_uq.rows.formats import format_of
 
 WHOLE = r"^-?(0|[1-9][0-9]{0,17})$"
 FRACTION = r"^-?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]+)?$"
 """Numbers in a CSV file; 007 is none, but a name."""
+
+
+DIGITS, DIGITS_OF_STD = 7, 5
+"""Of numbers in CSV that are made here."""
 
 
 class Dialect(NamedTuple):
@@ -71,7 +81,12 @@ def in_one_step(path: Path, *, force: bool) -> Iterator[Path]:
 
 
 def write_table(blocks: Iterable[pa.Table], path: Path, dialect: Dialect, *, force: bool) -> None:
-    """Write blocks of rows as one table."""
+    """Write blocks of rows as one table; on standard output as they come."""
+    if path == STDOUT:
+        with _writer("csv", path, dialect) as write:
+            for block in blocks:
+                write(block)
+        return
     with in_one_step(path, force=force) as temporary, _writer(format_of(path), temporary, dialect) as write:
         for block in blocks:
             write(block)
@@ -84,7 +99,7 @@ def _writer(table_format: str, path: Path, dialect: Dialect) -> Iterator[Callabl
     def write(table: pa.Table) -> None:
         if table_format == "csv":
             if not opened:
-                opened.append(path.open("wb"))
+                opened.append(sys.stdout.buffer if path == STDOUT else path.open("wb"))
                 opened[0].write(_csv_lines([table.column_names], dialect))
             opened[0].write(_csv_block(table, dialect))
             return
@@ -97,7 +112,7 @@ def _writer(table_format: str, path: Path, dialect: Dialect) -> Iterator[Callabl
         yield write
     finally:
         for file in opened:
-            file.close()
+            file.flush() if path == STDOUT else file.close()
 
 
 def _feather_writer(path: Path, schema: pa.Schema) -> Any:
@@ -133,6 +148,22 @@ def _csv_lines(rows: Iterable[Iterable[Any]], dialect: Dialect) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n", delimiter=dialect.separator).writerows(rows)
     return text.getvalue().encode()
+
+
+def meaningful(values: Array, std: Array) -> Array:
+    """Predictions without the digits that mean nothing: of seven digits in all, and of five digits of their standard
+    deviation, whichever are more.
+    """
+    decimals = np.maximum(DIGITS - 1 - _exponent(values), DIGITS_OF_STD - 1 - _exponent(std))
+    pairs = zip(values.ravel().tolist(), decimals.ravel().tolist(), strict=True)
+    rounded = [round(value, places) if math.isfinite(value) else value for value, places in pairs]
+    return np.array(rounded, dtype=float).reshape(values.shape)
+
+
+def _exponent(values: Array) -> NDArray[np.intp]:
+    """The power of ten of the first digit; large for zero, which has none, so that it asks for no digits."""
+    size = np.where(np.isfinite(values) & (values != 0.0), np.abs(values), np.inf)
+    return np.floor(np.log10(np.minimum(size, 1e300))).astype(np.intp)
 
 
 def column_types(table: InputTable) -> dict[str, pa.DataType]:

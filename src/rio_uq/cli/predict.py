@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rio_uq._base.array import Array
     from rio_uq.cli.rows import Block, TableRows
     from rio_uq.cli.stored import OpenedRio
-    from rio_uq.regressor import RIORegressor
 
 
 @command
@@ -26,7 +25,13 @@ def predict(
     new: shared.TableArgument,
     rio: shared.RioOption,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="TABLE", help="CSV, Parquet or Feather, by its ending.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="TABLE",
+            help="CSV, Parquet or Feather, by its ending; - for CSV on standard output.",
+        ),
     ],
     level: shared.Levels = [0.95],  # noqa: B006
     pred_column: shared.PredColumn = None,
@@ -54,6 +59,8 @@ def predict(
 
       rio-uq predict new.csv --rio price.rio -o out.parquet --level 0.9 --level 0.95
 
+      rio-uq predict new.csv --rio price.rio -o - | head
+
       rio-uq predict new.parquet --rio price.rio --model mypackage.models:predict -o out.parquet
     """
     from rio_uq.cli.input import InputTable
@@ -61,55 +68,83 @@ def predict(
     from rio_uq.cli.rows import TableRows
     from rio_uq.cli.stored import open_rio
     from rio_uq.rows.csv import CsvOptions
-    from rio_uq.rows.formats import format_of
+    from rio_uq.rows.formats import format_to_write
 
-    check_output(output, force=force, inputs=[new, rio, model])
-    writes_csv = format_of(output) == "csv"
+    is_stdout = output == shared.STDOUT
+    if not is_stdout:
+        check_output(output, force=force, inputs=[new, rio, model])
+    writes_csv = is_stdout or format_to_write(output) == "csv"
     file = InputTable(new, CsvOptions(separator, encoding, decimal, thousands))
     opened = open_rio(
         rio, pred_column=pred_column, model=model, trust_pickle=trust_pickle, trusted=split_names(trust_types)
     )
     rows = TableRows(file, opened, with_target=False, skip_bad=skip_bad_rows)
-    names = new_columns(level, prefix, with_model=opened.has_model)
+    names = new_columns(opened, level, prefix)
     repeated = sorted(set(names) & set(file.names))
     if repeated:
         raise UserError(f"{new} has a column {', '.join(map(repr, repeated))} already: use --prefix rio_, say")
-    check_levels(opened.rio, level)
+    check_levels(opened, level)
     types = None if writes_csv or file.format != "csv" else column_types(file)
     dialect = dialect_of(output, file, is_asked_for=separator is not None or decimal != ".")
-    write_table(_blocks(opened, rows, level, names, types), output, dialect, force=force)
+    blocks = _blocks(opened, rows, level, names, types, is_text=writes_csv)
+    write_table(blocks, output, dialect, force=force)
     rows.tell()
-    say(f"{output}: {rows.n_rows:,} rows with {', '.join(names)}")
+    if not is_stdout:
+        say(f"{output}: {rows.n_rows:,} rows with {', '.join(names)}")
 
 
-def new_columns(levels: Sequence[float], prefix: str, *, with_model: bool) -> list[str]:
-    bounds = [f"{end}_{level:.12g}" for level in levels for end in ("lower", "upper")]
-    return [prefix + name for name in (*(["y_pred"] if with_model else []), "mean", "std", *bounds)]
+def new_columns(opened: OpenedRio, levels: Sequence[float], prefix: str) -> list[str]:
+    """y_pred where a model makes it, mean, std and the ends of intervals; of several outcomes with the name of each."""
+    fitted, targets = opened.rio.fitted_, opened.table.targets
+    numbered = tuple(map(str, range(fitted.n_outputs)))
+    outcomes = [f"_{name}" for name in targets or numbered] if fitted.y_shape else [""]
+    predicted = outcomes if fitted.n_predictions == len(outcomes) else [f"_{i}" for i in range(fitted.n_predictions)]
+    bounds = [f"{end}{name}_{level:.12g}" for level in levels for end in ("lower", "upper") for name in outcomes]
+    of_model = [f"y_pred{name}" for name in predicted] if opened.has_model else []
+    moments = [kind + name for kind in ("mean", "std") for name in outcomes]
+    return [prefix + name for name in (*of_model, *moments, *bounds)]
 
 
-def check_levels(rio: RIORegressor, levels: Sequence[float]) -> None:
+def check_levels(opened: OpenedRio, levels: Sequence[float]) -> None:
     """Raise before any work is done, if there are too few calibration rows for these levels."""
     import numpy as np
 
+    rio = opened.rio
     if rio.calibration_ is not None:
-        if rio.calibration_.groups is not None:
-            raise UserError("error bars were calibrated by group, which the command line has no column for: use Python")
+        if rio.calibration_.groups is not None and opened.table.groups is None:
+            raise UserError(
+                "error bars were calibrated by group, in Python, and the file does not say which column has groups: "
+                "use Python, or rio-uq calibrate --groups"
+            )
         rio.calibration_.check_support(0.5 + 0.5 * np.asarray(levels))
 
 
 def _blocks(
-    opened: OpenedRio, rows: TableRows, levels: Sequence[float], names: list[str], types: dict[str, pa.DataType] | None
+    opened: OpenedRio,
+    rows: TableRows,
+    levels: Sequence[float],
+    names: list[str],
+    types: dict[str, pa.DataType] | None,
+    *,
+    is_text: bool,
 ) -> Iterator[pa.Table]:
+    """The table with new columns, block by block; without digits that mean nothing where it becomes text."""
     import numpy as np
     import pyarrow as pa
 
-    from rio_uq.cli.output import typed
+    from rio_uq.cli.output import meaningful, typed
 
     empty = True
     for block in rows.blocks("predicting"):
         empty = False
         table = block.table if types is None else typed(block.table, types, rows.file.number_format)
-        columns = answers(opened, block, levels)[0 if opened.has_model else 1 :]
+        y_pred, *others = map(as_columns, answers(opened, block, levels))
+        std = others[1]
+        new = [*([y_pred] if opened.has_model else []), *others]
+        if is_text:
+            unit = [std if values.shape == std.shape else np.full_like(values, np.inf) for values in new]
+            new = [meaningful(values, each) for values, each in zip(new, unit, strict=True)]
+        columns = [column for values in new for column in values.T]
         for name, values in zip(names, columns, strict=True):
             column = np.full(table.num_rows, np.nan)
             column[block.usable] = values
@@ -120,16 +155,25 @@ def _blocks(
         yield pa.schema([*schema, *(pa.field(name, pa.float64()) for name in names)]).empty_table()
 
 
+def as_columns(values: Array) -> Array:
+    """(k,) as (k, 1); (k, q) as it is."""
+    return values[:, None] if values.ndim == 1 else values
+
+
 def answers(opened: OpenedRio, block: Block, levels: Sequence[float]) -> list[Array]:
-    """Of the usable rows of a block: prediction, corrected prediction, its std, and the ends of intervals."""
+    """Of the usable rows of a block: prediction, corrected prediction, its std, and the ends of intervals.
+
+    Each is (k,), or of several outcomes (k, q).
+    """
     import numpy as np
 
     from rio_uq.cli.rows import predictions
 
     if not len(block.X):
-        return [np.empty(0)] * (3 + 2 * len(levels))
+        fitted = opened.rio.fitted_
+        return [np.empty((0, fitted.n_predictions)), *[np.empty((0, fitted.n_outputs))] * (2 + 2 * len(levels))]
     y_pred = predictions(opened.rio, block)
-    distribution = opened.rio.predict_dist(block.X, y_pred=y_pred)
+    distribution = opened.rio.predict_dist(block.X, y_pred=y_pred, groups=block.groups)
     mean = distribution.centre if hasattr(distribution, "centre") else distribution.mean()
     bounds = [end for level in levels for end in distribution.interval(level)]
     return [y_pred, mean, distribution.std(), *bounds]

@@ -15,7 +15,7 @@ from rio_uq.cli.models import split_names
 if TYPE_CHECKING:
     from rio_uq.cli.input import InputTable
     from rio_uq.cli.rows import Block
-    from rio_uq.cli.stored import TableDescription
+    from rio_uq.cli.stored import OpenedRio, TableDescription
 
 
 @command
@@ -24,7 +24,10 @@ def report(
     rio: shared.RioOption,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.html", help="Where to write the report.")],
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Of the report.")] = None,
-    target: Annotated[str | None, typer.Option(metavar="COLUMN", help="The outcomes; as in fit by default.")] = None,
+    target: shared.Target = None,
+    outcome: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Of several outcomes the one that the report is about.")
+    ] = None,
     id_column: Annotated[
         str | None, typer.Option("--id-column", metavar="COLUMN", help="Shown beside each row; no feature.")
     ] = None,
@@ -65,6 +68,7 @@ def report(
     table = TableRows(file, opened, with_target=True, skip_bad=skip_bad_rows)
     if id_column is not None:
         _check_id(file, opened.table, id_column)
+    output_of = _output(opened, outcome)
     rows = table.read("report on")
     reuse = RowReuse(opened.rio)
     reuse.see(rows.X, rows.y, rows.y_pred)
@@ -77,9 +81,13 @@ def report(
         write_report(
             opened.rio,
             rows.X,
-            pd.Series(rows.y, name=opened.table.target),
+            pd.DataFrame(rows.y, columns=list(opened.table.targets))
+            if output_of is not None
+            else pd.Series(rows.y, name=opened.table.targets[0]),
             temporary,
             y_pred=rows.y_pred,
+            groups=rows.groups,
+            output=output_of,
             title=title or test.name,
             row_labels=np.concatenate([block.numbers for block in rows.blocks]),
             notes=ids,
@@ -89,12 +97,24 @@ def report(
     say(f"{output}: {len(rows.y):,} rows")
 
 
+def _output(opened: OpenedRio, outcome: str | None) -> int | None:
+    """The number of the outcome among several; None where there is one."""
+    targets = opened.table.targets
+    if not opened.rio.fitted_.y_shape:
+        targets = ()
+    elif outcome is None:
+        raise UserError(f"a report is about one outcome: --outcome {' or --outcome '.join(targets)}")
+    if outcome is not None and outcome not in (targets or opened.table.targets):
+        raise UserError(f"{outcome!r} is none of the outcomes, {', '.join(map(repr, opened.table.targets))}")
+    return targets.index(outcome) if outcome is not None and targets else None
+
+
 def _check_id(file: InputTable, table: TableDescription, name: str) -> None:
     file.check_has([name], " (--id-column)")
-    uses: dict[str | None, str] = {
+    uses = {
         **dict.fromkeys(table.columns, "a feature"),
-        table.target: "the outcome",
-        table.prediction: "the prediction",
+        **dict.fromkeys(table.targets, "the outcome"),
+        **dict.fromkeys(table.predictions, "the prediction"),
     }
     if name in uses:
         raise UserError(f"column {name!r} is {uses[name]}, and shown as such: --id-column names a column beside these")

@@ -40,7 +40,8 @@ class RowReuse:
         fitted = self.rio.fitted_
         features = fitted.features(X)
         self._n_rows += len(y)
-        self._n_fitted += len(y) * fitted.kept.reused(features, y_pred[:, None], y[:, None])
+        columns = (values.reshape(len(values), -1) for values in (y_pred, y))
+        self._n_fitted += len(y) * fitted.kept.reused(features, *columns)
         if self._calibration:
             self._seen |= set(hashes(features, y)) & self._calibration
 

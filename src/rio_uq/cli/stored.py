@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import typer
 
 from rio_uq.cli.cells import NUMBERS, TEXT, USABLE
 from rio_uq.cli.console import UserError
-from rio_uq.cli.models import open_model, untrusted
+from rio_uq.cli.models import open_model, split_names, untrusted
 from rio_uq.features.dates import DateColumn
 from rio_uq.features.table_encoder import CategoryColumn, Column, TableEncoder
 from rio_uq.models.files import UntrustedTypesError
@@ -26,24 +26,37 @@ class TableDescription:
 
     Attributes
     ----------
-    target : str or None
-        The column of outcomes.
-    prediction : str or None
-        The column of the model's predictions; None where a model makes them.
+    targets : tuple of str
+        The columns of outcomes; empty where these are not known.
+    predictions : tuple of str
+        The columns of the model's predictions; empty where a model makes them.
     columns : dict
         The columns that are X, in their order, each "number", "text", "date", "duration" or "time".
     model : str or None
         As the model was given to fit.
+    groups : str or None
+        The column of groups that error bars are calibrated by.
     """
 
-    target: str | None
-    prediction: str | None
+    targets: tuple[str, ...]
+    predictions: tuple[str, ...]
     columns: dict[str, str]
     model: str | None
+    groups: str | None = None
 
     def metadata(self) -> dict[str, Any]:
         columns = [{"name": name, "kind": kind} for name, kind in self.columns.items()]
-        return {KEY: {**asdict(self), "columns": columns}}
+        named = {"target": _plain(self.targets), "prediction": _plain(self.predictions)}
+        return {KEY: {**named, "columns": columns, "model": self.model, "groups": self.groups}}
+
+
+def _plain(names: tuple[str, ...]) -> str | list[str] | None:
+    """None for no name, the name itself for one, a list for several."""
+    return list(names) if len(names) > 1 else names[0] if names else None
+
+
+def _names(plain: Any) -> tuple[str, ...]:
+    return () if plain is None else (plain,) if isinstance(plain, str) else tuple(plain)
 
 
 @dataclass(frozen=True)
@@ -70,7 +83,7 @@ def read_table(rio: RIORegressor, path: Path) -> TableDescription:
         )
     encoder = encoder_of(rio)
     kinds = {} if encoder is None else {column.name: _kind(column) for column in encoder.columns_}
-    return TableDescription(None, None, {str(name): kinds.get(name, NUMBERS) for name in names}, None)
+    return TableDescription((), (), {str(name): kinds.get(name, NUMBERS) for name in names}, None)
 
 
 def encoder_of(rio: RIORegressor) -> TableEncoder | None:
@@ -87,12 +100,15 @@ def _kind(column: Column) -> str:
 
 def _checked(stored: Any) -> TableDescription:
     columns = {column["name"]: column["kind"] for column in stored["columns"]}
-    texts = [stored["target"], stored["prediction"], stored["model"]]
-    if not all(value is None or isinstance(value, str) for value in texts):
+    targets, predictions = _names(stored["target"]), _names(stored["prediction"])
+    others = [value for value in (stored["model"], stored.get("groups")) if value is not None]
+    if not all(isinstance(value, str) for value in (*targets, *predictions, *others)):
         raise ValueError("names have to be text")
-    if not (columns or texts[1]) or not all(isinstance(name, str) and kind in USABLE for name, kind in columns.items()):
+    if not (columns or predictions) or not all(
+        isinstance(name, str) and kind in USABLE for name, kind in columns.items()
+    ):
         raise ValueError("columns have to be numbers, text or dates")
-    return TableDescription(stored["target"], stored["prediction"], columns, stored["model"])
+    return TableDescription(targets, predictions, columns, stored["model"], stored.get("groups"))
 
 
 def open_rio(
@@ -110,17 +126,26 @@ def open_rio(
         estimator["estimator"] = open_model(model, trust_pickle=trust_pickle, trusted=trusted).model
     rio = _load(path, trusted, estimator)
     table = read_table(rio, path)
-    if len(rio.fitted_.y_shape):
-        raise UserError(f"{path} has several outcomes, and the command line works on one: use it in Python")
-    if pred_column is not None or (table.prediction is not None and model is None):
-        return OpenedRio(rio, replace(table, prediction=pred_column or table.prediction), has_model=False)
+    if pred_column is not None or (table.predictions and model is None):
+        named = table.predictions if pred_column is None else of_outcomes(pred_column, rio.fitted_.n_predictions)
+        if len(named) != rio.fitted_.n_predictions:
+            raise UserError(
+                f"{path} was fitted with {rio.fitted_.n_predictions} columns of predictions, and --pred-column names "
+                f"{len(named)}"
+            )
+        return OpenedRio(rio, replace(table, predictions=named), has_model=False)
     if rio.estimator_ is None:
         again = f" (it was {table.model} in fit)" if table.model else ""
         raise UserError(
             f"{path} has no model inside: give it with --model{again}, or name the column of its predictions with "
             "--pred-column"
         )
-    return OpenedRio(rio, replace(table, prediction=None), has_model=True)
+    return OpenedRio(rio, replace(table, predictions=()), has_model=True)
+
+
+def of_outcomes(text: str, n_outcomes: int) -> tuple[str, ...]:
+    """A column for each outcome, with commas between them."""
+    return (text,) if n_outcomes == 1 else tuple(split_names([text]))
 
 
 def _load(path: Path, trusted: Sequence[str], estimator: dict[str, Any]) -> RIORegressor:

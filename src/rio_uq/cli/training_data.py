@@ -21,11 +21,12 @@ from rio_uq.cli.cells import (
     how_to_read,
     kind_of,
     numbers_of,
+    texts_of,
 )
 from rio_uq.cli.columns import check_kind, choose_columns, without_empty
 from rio_uq.cli.console import UserError, note
 from rio_uq.cli.input import InputTable
-from rio_uq.cli.models import OpenedModel
+from rio_uq.cli.models import OpenedModel, column_names
 from rio_uq.cli.stored import TableDescription
 from rio_uq.features.table_encoder import TableEncoder
 from rio_uq.rows.csv import CsvOptions
@@ -45,10 +46,12 @@ class TrainingData:
     encoder : TableEncoder or None
         Fitted to X; None where X has no columns, and the GP looks at predictions alone.
     X : DataFrame
-    y : (n,) array
-    y_pred : (n,) array or None
+    y : (n,) array, or (n, q) of several outcomes
+    y_pred : array of the shape of y, or None
     held_out : (n,) array of bool or None
         Rows that the model was not trained on, where a column says so.
+    groups : list of n texts or None
+        Of rows that err alike, where a column has them.
     """
 
     table: TableDescription
@@ -57,6 +60,7 @@ class TrainingData:
     y: Array
     y_pred: Array | None
     held_out: Mask | None = None
+    groups: list[str] | None = None
 
 
 def read_training_data(
@@ -68,6 +72,7 @@ def read_training_data(
     features: list[str],
     drop: list[str],
     held_out: str | None = None,
+    groups: str | None = None,
     *,
     needs_features: bool = True,
 ) -> TrainingData:
@@ -76,8 +81,13 @@ def read_training_data(
     if held_out is not None:
         file.check_has([held_out], " that --rows names")
         drop = [*drop, held_out]
+    if groups is not None:
+        file.check_has([groups], " that --groups names")
+        drop = [*drop, groups]
     asked = None if model is None else model.columns()
-    chosen = choose_columns(file, target, prediction, asked, features, drop, needs_features=needs_features)
+    targets = column_names(target, file.names)
+    predictions = () if prediction is None else column_names(prediction, file.names)
+    chosen = choose_columns(file, targets, predictions, asked, features, drop, needs_features=needs_features)
     rows = file.read()
     kinds = {name: kind_of(rows.column(name), file.number_format) for name in chosen.model}
     seen = without_empty(chosen.gp, kinds, needs_features=needs_features)
@@ -87,7 +97,7 @@ def read_training_data(
     kinds = {name: kinds[name] if kinds[name] in USABLE else NUMBERS for name in taken}
     X, _ = frame_of(rows, kinds, file.number_format)
     usable, columns = np.ones(len(X), dtype=bool), []
-    for name in (target, *([] if prediction is None else [prediction])):
+    for name in (*targets, *predictions):
         check_dots(name, rows.column(name), file.number_format)
         numbers, missing, bad = numbers_of(rows.column(name), file.number_format)
         _check_numbers(path, name, rows.column(name), bad, file.number_format)
@@ -100,21 +110,34 @@ def read_training_data(
         usable &= ~missing
         columns.append(numbers)
     if int(usable.sum()) < LEAST_ROWS:
-        both = f"{target!r}{f' and {prediction!r}' if prediction else ''}"
+        both = " and ".join(map(repr, (*targets, *predictions)))
         raise UserError(
             f"{path}: {int(usable.sum())} rows have a number in {both}, and fit needs {LEAST_ROWS} at least, some "
             "hundreds to be of use"
         )
-    y, y_pred = columns[0][usable], columns[1][usable] if prediction is not None else None
+    y, y_pred = (
+        np.column_stack(part)[usable] if len(part) > 1 else part[0][usable] if part else None
+        for part in (columns[: len(targets)], columns[len(targets) :])
+    )
+    assert y is not None
     X = X[usable].reset_index(drop=True)
     return TrainingData(
-        TableDescription(target, prediction, kinds, None if model is None else model.name),
+        TableDescription(targets, predictions, kinds, None if model is None else model.name),
         _encoder(seen, X) if seen else None,
         X,
         y,
         y_pred,
         None if held_out is None else _mask(path, held_out, rows.column(held_out), file.number_format)[usable],
+        None if groups is None else _labels(path, groups, rows.column(groups), usable),
     )
+
+
+def _labels(path: Path, name: str, column: pa.ChunkedArray, usable: Mask) -> list[str]:
+    labels = texts_of(column)
+    missing = np.flatnonzero(labels.isna().to_numpy() & usable)
+    if len(missing):
+        raise UserError(f"{path}, column {name!r}, row {_shown(missing)}: nothing, where every row needs a group")
+    return list(labels[usable])
 
 
 def _mask(path: Path, name: str, column: pa.ChunkedArray, number_format: NumberFormat) -> Mask:

@@ -130,7 +130,7 @@ def feature_names(extract: Extractor | None, n_features: int, names_in: Any = No
     if isinstance(extract, Columns):
         return extract.names(n_features, names_in)
     if isinstance(extract, Transformed):
-        names = extract.names()
+        names = extract.names(names_in)
         if len(names) == n_features:
             return names
     return [f"feature {i}" for i in range(n_features)]
@@ -155,7 +155,7 @@ class Columns:
         if hasattr(chosen, "columns"):
             _check_columns(chosen)
         matrix = chosen if is_plain(chosen) else self._checked(chosen)
-        check_finite(matrix, "X", REMEDY if hasattr(chosen, "columns") else REMEDY_FOR_X)
+        check_finite(matrix, "X", REMEDY if hasattr(chosen, "columns") else REMEDY_FOR_X, chosen)
         return matrix
 
     def _checked(self, chosen: Any) -> Array:
@@ -193,12 +193,14 @@ class Transformed:
     def __init__(self, transform: Any) -> None:
         self.transform = transform
 
-    def names(self) -> list[str]:
+    def names(self, names_in: Any = None) -> list[str]:
         """Those that the transformer gives its output; none where it gives none."""
-        try:
-            return [str(name) for name in self.transform.get_feature_names_out()]
-        except (AttributeError, ValueError, NotFittedError):
-            return []
+        for arguments in ((), (names_in,)):  # a user's own transformer may not remember the names of its input
+            try:
+                return [str(name) for name in self.transform.get_feature_names_out(*arguments)]
+            except (AttributeError, TypeError, ValueError, NotFittedError):
+                continue
+        return []
 
     def __call__(self, X: Any) -> Array:
         made = self.transform.transform(X) if hasattr(self.transform, "transform") else self.transform(X)
@@ -211,7 +213,7 @@ class Transformed:
                 f"the output of features has to have shape ({_num_samples(X)}, number of features), one line for each "
                 f"row of X; got {matrix.shape}{remedy}"
             )
-        check_finite(matrix, "the output of features", REMEDY)
+        check_finite(matrix, "the output of features", REMEDY, X)
         return matrix
 
 

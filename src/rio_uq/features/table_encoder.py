@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rio_uq._base.array import Array, Mask
-from rio_uq._base.checks import check_count, named, named_rows, repeated
+from rio_uq._base.checks import check_count, named, named_rows, repeated, row_labels
 from rio_uq._base.warnings import warn_user
 from rio_uq.features.dates import DateColumn, date_kind, days_of, learn_dates
 from rio_uq.features.missing import is_missing
@@ -283,10 +283,10 @@ def _complaint(column: Column, values: Any, rows: NDArray[np.intp]) -> str:
         infinite = np.flatnonzero(np.isinf(numbers))
         if len(infinite):
             return (
-                f"column {name!r} is infinite in {len(infinite)} rows ({named_rows(infinite)}): replace these "
-                "numbers, or remove the rows"
+                f"column {name!r} is infinite in {len(infinite)} rows "
+                f"({named_rows(infinite, row_labels(values))}): replace these numbers, or remove the rows"
             )
-    where = f"column {name!r} has no usable {one} in {len(rows)} rows ({named_rows(rows)})"
+    where = f"column {name!r} has no usable {one} in {len(rows)} rows ({named_rows(rows, row_labels(values))})"
     if missing[rows].all():
         return (
             f"{where}, and had one in every row in fit: remove or fill these rows, or fit on a table with missing "

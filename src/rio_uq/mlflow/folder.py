@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
@@ -17,6 +18,7 @@ from typing import Any
 
 from sklearn.exceptions import NotFittedError
 
+from rio_uq._base.warnings import NotStoredWarning
 from rio_uq.features.extractors import Transformed
 from rio_uq.features.layers import OnnxTensor
 from rio_uq.models.files import FIRST_OUTPUT, KINDS, dump_skops, load_model, load_pickle, open_model
@@ -65,7 +67,9 @@ def write_folder(rio: RIORegressor, folder: Path, *, base: Any, trusted: Sequenc
         settings["features"] = _write_features(rio, folder, types)
         with TemporaryDirectory() as scratch:
             settings["base"], model_file = _write_base(rio, folder, base, types, Path(scratch))
-            rio.save(folder / REGRESSOR, model_file=model_file, trusted=sorted(types))
+            with warnings.catch_warnings():  # the rest is in the folder, or the user has said base=False
+                warnings.simplefilter("ignore", NotStoredWarning)
+                rio.save(folder / REGRESSOR, model_file=model_file, trusted=sorted(types))
     settings["trusted"] = sorted(types)
     (folder / SETTINGS).write_text(json.dumps(settings, indent=1))
 

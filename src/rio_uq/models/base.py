@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from rio_uq._base.array import Array
-from rio_uq._base.checks import check_finite, to_numeric
+from rio_uq._base.checks import check_finite, row_labels, to_numeric
 from rio_uq._base.warnings import warn_user
 
 TORCH_MODULE = "torch.nn.modules.module.Module"
@@ -158,8 +158,11 @@ def predictions(model: Any, X: Any) -> Any:
     return model.predict(X) if hasattr(model, "predict") else model(X)
 
 
-def check_predictions(y_pred: Any, n_rows: int, n_outputs: int, source: str) -> Array:
-    """Predictions as an array of shape (n_rows, n_outputs), or an error that says what is wrong with them."""
+def check_predictions(y_pred: Any, n_rows: int, n_outputs: int, source: str, rows_of: Any = None) -> Array:
+    """Predictions as an array of shape (n_rows, n_outputs), or an error that says what is wrong with them.
+
+    Rows are named as those of ``rows_of``, the X of predictions, unless these have labels of their own.
+    """
     array = to_numeric(y_pred, source)
     if array.ndim == 1:
         array = array[:, None]
@@ -169,17 +172,19 @@ def check_predictions(y_pred: Any, n_rows: int, n_outputs: int, source: str) -> 
             f"{source} should have shape {expected}, one prediction for each row of X"
             f"{'' if n_outputs == 1 else ' and each output'}; got shape {np.shape(y_pred)}"
         )
-    check_finite(array, source, "every row needs a prediction")
+    check_finite(array, source, "every row needs a prediction", y_pred if row_labels(y_pred) is not None else rows_of)
     return array
 
 
-def checked_predictions(model: Any, X: Any, y_pred: Any, n_columns: int) -> Array:
-    """ŷ of shape (n, n_columns): those that are given, or the model's."""
+def checked_predictions(model: Any, X: Any, y_pred: Any, n_columns: int, *, is_left_out: bool = False) -> Array:
+    """ŷ of shape (n, n_columns): those that are given, or the model's; which may have been left out of a file."""
     if y_pred is None and model is None:
-        raise ValueError(
-            "there is no model to ask for predictions, since `fit` was given none or the file has none inside: give "
-            "this method y_pred, or the model to RIORegressor before `fit`, or to load: load(path, estimator=model)"
-        )
+        remedy = "give this method y_pred, as `fit` was"
+        if is_left_out:
+            remedy = (
+                "the file does not hold it: give it to load, load(path, estimator=model), or give this method y_pred"
+            )
+        raise ValueError(f"there is no model to ask for predictions: {remedy}")
     source = "y_pred" if y_pred is not None else "the model's prediction"
     values = y_pred if y_pred is not None else predictions(model, X)
-    return check_predictions(values, _num_samples(X), n_columns, source)
+    return check_predictions(values, _num_samples(X), n_columns, source, X)

@@ -1,4 +1,4 @@
-"""Tables in files, by the ending of their names: CSV, Parquet, Feather.
+"""Tables in files, by the ending of their names: CSV, Parquet, Feather, and Excel to read.
 
 A further format is one more module with a `TableFile`, and a line in `ENDINGS` and in `open_table`. All of this needs
 pyarrow, and is imported by those who read such files only.
@@ -15,10 +15,13 @@ import pyarrow as pa
 from rio_uq._base.checks import repeated
 from rio_uq.rows.blocks import NUMBERS_A_CELL, in_blocks, rows_of_a_block
 from rio_uq.rows.csv import CsvFile, CsvOptions
+from rio_uq.rows.excel import ExcelFile
 from rio_uq.rows.feather import FeatherFile
 from rio_uq.rows.parquet import ParquetFile
 
-ENDINGS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".feather": "feather"}
+WRITTEN = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".feather": "feather"}
+ENDINGS = {**WRITTEN, **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), "excel")}
+"""Of files that are written, and of files that are read."""
 
 
 class TableFile(Protocol):
@@ -39,11 +42,18 @@ class TableFile(Protocol):
 
 
 def format_of(path: Path) -> str:
-    """csv, parquet or feather, by the ending of the name."""
+    """csv, parquet, feather or excel, by the ending of the name."""
     name = ENDINGS.get(path.suffix.lower())
     if name is None:
         raise ValueError(f"{path}: the name of a table has to end in one of {', '.join(ENDINGS)}")
     return name
+
+
+def format_to_write(path: Path) -> str:
+    """csv, parquet or feather, by the ending of the name."""
+    if format_of(path) == "excel":
+        raise ValueError(f"{path}: Excel files are read, and not written: choose one of {', '.join(WRITTEN)}")
+    return format_of(path)
 
 
 def open_table(path: Path, csv_options: CsvOptions) -> TableFile:
@@ -54,6 +64,8 @@ def open_table(path: Path, csv_options: CsvOptions) -> TableFile:
         file = CsvFile(path, csv_options)
     elif name == "parquet":
         file = ParquetFile(path)
+    elif name == "excel":
+        file = ExcelFile(path)
     else:
         file = FeatherFile(path)
     if several := repeated(file.schema.names):

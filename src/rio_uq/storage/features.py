@@ -69,7 +69,8 @@ def read_extractor(fields: Fields | None, features: Any) -> Extractor | None:
     if features is None:
         raise TypeError(
             f"{fields.archive.path} was saved by a regressor whose features are made by a transformer or a function, "
-            "which a file cannot hold: give it as features=... (the fitted one, rio.features_)"
+            "which a file cannot hold: give it as features=... (the fitted one, rio.features_; model[:-1] where the "
+            "steps of a Pipeline make them)"
         )
     return _extractor_of(features)
 

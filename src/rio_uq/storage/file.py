@@ -22,6 +22,7 @@ from rio_uq.models import base as base_model
 from rio_uq.models.files import KINDS, kind_of, open_model, read_model
 from rio_uq.models.identity import check_same_model, disagreement, predictions_for
 from rio_uq.models.residual_choice import KINDS_OF_RESIDUALS, VERDICTS, ResidualChoice
+from rio_uq.models.seen_warnings import name_of
 from rio_uq.rows.example_table import ExampleTable
 from rio_uq.rows.examples import ExampleRows
 from rio_uq.rows.kept import KeptRows
@@ -125,15 +126,53 @@ def read(
     if not is_given:
         where = f"{archive.path}, member model."
         model = None if stored_model is None else open_model(where + stored_model[0], *stored_model, trusted)
-    fitted = replace(fitted, model=checked_model(model), example=None if check is None else check.example)
+    model = checked_model(model)
+    had_model = check is None or check.y_pred is not None
+    fitted = replace(
+        fitted,
+        model=model,
+        example=None if check is None else check.example,
+        is_without_its_model=model is None and had_model,
+    )
     _check_agreement(fitted, archive.path, check, is_given=is_given and model is not None)
     return {**values, "estimator": fitted.model}, fitted
+
+
+def what_is_left_out(parameters: Mapping[str, Any], fitted: Fitted, path: str, *, has_model: bool) -> str | None:
+    """What a file lacks, in words, and how it is given to `read`; None where it lacks nothing.
+
+    Parameters
+    ----------
+    has_model : bool
+        Whether the model is in the file, or the user knows that it is not.
+    """
+    kept: dict[str, tuple[str, str]] = {}  # by parameter of `read`: what it is, and where it is found
+    if fitted.model is not None and not has_model:
+        is_own = fitted.model is parameters["estimator"]
+        words = name_of(parameters["estimator"]) + ("" if is_own else ", as it was fitted here")
+        kept["estimator"] = f"the model ({words})", "model" if is_own else "rio.estimator_"
+    if isinstance(fitted.extract, Transformed) and names_given_at_load(fitted.extract):
+        kept["features"] = f"what makes the features ({name_of(fitted.extract.transform)})", "rio.features_"
+    if parameters["scale"] is not None and not isinstance(parameters["scale"], str):
+        kept["scale"] = f"the scale ({name_of(parameters['scale'])})", "rio.scale_.scales[0].transformer"
+    if not kept:
+        return None
+    missing, places = zip(*kept.values(), strict=True)
+    given = ", ".join(f"{name}={place}" for name, place in zip(kept, places, strict=True))
+    inside = "; or put the model inside, as a .skops or .onnx file: save(path, model_file=...)"
+    return (
+        f"{path} does not hold {' and '.join(missing)}: keep {'it' if len(kept) == 1 else 'them'}, and give "
+        f"{'it' if len(kept) == 1 else 'them'} to load(path, {given}){inside if 'estimator' in kept else ''}"
+    )
 
 
 def checked_model(model: Any) -> Any:
     """A model that was given, which has to be fitted."""
     if base_model.needs_fit(model):
-        raise ValueError(f"the model is not fitted: give the fitted one; got {model!r}")
+        raise ValueError(
+            f"the model is not fitted: give the fitted one, rio.estimator_ of the regressor that was saved; got "
+            f"{model!r}"
+        )
     return base_model.fitted(model, None, np.empty(0), None)
 
 
