@@ -9,13 +9,16 @@ if TYPE_CHECKING:
     from rio_uq import features, metrics, mlflow, models, onnx, plots, report, rows
     from rio_uq._base.errors import FormatError
     from rio_uq._base.warnings import DependentRowsWarning, MostlyEqualWarning, ReusedRowsWarning, SeenRowsWarning
+    from rio_uq.classifier import RIOClassifier
+    from rio_uq.loading import load
     from rio_uq.options import Training
-    from rio_uq.regressor import RIORegressor, load
+    from rio_uq.regressor import RIORegressor
 
 __all__ = [
     "DependentRowsWarning",
     "FormatError",
     "MostlyEqualWarning",
+    "RIOClassifier",
     "RIORegressor",
     "ReusedRowsWarning",
     "SeenRowsWarning",
@@ -38,9 +41,10 @@ _HOMES = {
     "MostlyEqualWarning": "_base.warnings",
     "ReusedRowsWarning": "_base.warnings",
     "SeenRowsWarning": "_base.warnings",
+    "RIOClassifier": "classifier",
     "RIORegressor": "regressor",
     "Training": "options",
-    "load": "regressor",
+    "load": "loading",
 }
 
 
