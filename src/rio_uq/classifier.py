@@ -266,6 +266,18 @@ class RIOClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         inputs = self._inputs(X, y_proba)
         return self.fitted_.confidence(inputs.probabilities)
 
+    def label_is_right(self, X: Any, y: Any, *, y_proba: Any = None) -> tuple[Array, Array]:
+        """Whether the label that the model predicts is right, 1 or 0, and its own probability of that label, both (n,).
+
+        Parameters
+        ----------
+        X, y : rows and their labels
+        y_proba : as in `predict_proba`
+        """
+        probabilities = self._inputs(X, y_proba).probabilities
+        label = self.fitted_.columns_of(y, len(probabilities))
+        return (probabilities.argmax(axis=1) == label).astype(float), probabilities.max(axis=1)
+
     def reject(
         self,
         X: Any,
