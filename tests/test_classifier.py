@@ -12,7 +12,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 import rio_uq
 from rio_uq import MostlyEqualWarning, ReusedRowsWarning, RIOClassifier, RIORegressor
@@ -131,6 +133,24 @@ class TestWorlds:
         rio = fitted(X[:300], y[:300], probabilities[:300])
         ours, own = loss(rio, X[300:], probabilities[300:], y[300:])
         assert ours < own + 0.01
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_what_a_model_remembers_of_noise_is_not_taken_for_knowledge(self, seed):
+        """Errors of clones at the rows around a row tell its label, which they have seen; at new rows nothing does."""
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(size=(1200, 2))
+        y = draw(np.where(X[:, 0] > 0.5, 0.7, 0.3), rng)
+        rio = RIOClassifier(DecisionTreeClassifier(min_samples_leaf=3, random_state=0), **QUICK)
+        rio.fit(X[:200], y[:200])
+        wrong = rio.estimator_.predict(X[200:]) != y[200:]
+        score, confidence = rio.error_score(X[200:]), rio.confidence(X[200:])
+        assert roc_auc_score(wrong, score) > roc_auc_score(wrong, -confidence) - 0.04
+
+    def test_near_rows_with_the_same_label_are_no_copies(self, rng):
+        X = rng.uniform(size=(400, 2))
+        y = (X[:, 0] > 0.5).astype(int)
+        rio = RIOClassifier(KNeighborsClassifier(5), **QUICK).fit(X, y)
+        assert rio.summary().accuracy > 0.93
 
     def test_many_classes(self, rng):
         centres = rng.normal(size=(12, 3))

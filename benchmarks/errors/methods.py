@@ -85,13 +85,16 @@ class Scores:
     extra: dict[str, Any]
 
 
+def folds_of(run: int) -> StratifiedKFold:
+    return StratifiedKFold(N_FOLDS, shuffle=True, random_state=run)
+
+
 def learn(split: Split, name: str, run: int) -> Learnt:
     """Fit the model to all training rows, and clones to folds of them."""
     unfitted = model_of(name, run)
     n_classes = int(max(split.y.max(), split.y_test.max())) + 1
     out_of_fold = np.zeros((len(split.y), n_classes))
-    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=run)
-    for train, test in folds.split(split.X, split.y):
+    for train, test in folds_of(run).split(split.X, split.y):
         fold_model = clone(unfitted).fit(split.X[train], split.y[train])
         out_of_fold[np.ix_(test, fold_model.classes_)] = fold_model.predict_proba(split.X[test])
     model = clone(unfitted).fit(split.X, split.y)
@@ -154,13 +157,14 @@ def mapie(learnt: Learnt) -> Scores:
 
 
 def rio(learnt: Learnt) -> Scores:
-    """RIOClassifier with its defaults."""
+    """RIOClassifier with its defaults, but for folds and the model that predicts, which are those of all methods."""
     from rio_uq import RIOClassifier
 
-    fitted = RIOClassifier(random_state=learnt.run)
-    fitted.fit(learnt.split.X, learnt.split.y, y_proba=learnt.out_of_fold, held_out=True)
-    score, std = fitted.error_score(learnt.split.X_test, y_proba=learnt.test, return_std=True)
-    predicted = fitted.predict(learnt.split.X_test, y_proba=learnt.test)
+    fitted = RIOClassifier(
+        clone(learnt.unfitted), cv=folds_of(learnt.run), combine="refit", random_state=learnt.run
+    ).fit(learnt.split.X, learnt.split.y)
+    score, std = fitted.error_score(learnt.split.X_test, return_std=True)
+    predicted = fitted.predict(learnt.split.X_test)
     extra: dict[str, Any] = {
         "share": fitted.correction_choice_.share,
         "accuracy": float(np.mean(predicted == learnt.split.y_test)),
@@ -178,10 +182,8 @@ def _unfamiliar_rows(learnt: Learnt, fitted: Any, score: Array, std: Array) -> d
 
     X, rng = learnt.split.X_test, np.random.default_rng(learnt.run)
     shuffled = np.column_stack([rng.permutation(column) for column in X.T])
-    model = clone(learnt.unfitted).fit(learnt.split.X, learnt.split.y)
-    probabilities = np.zeros_like(learnt.test)
-    probabilities[:, model.classes_] = model.predict_proba(shuffled)
-    other_score, other_std = fitted.error_score(shuffled, y_proba=probabilities, return_std=True)
+    probabilities = fitted.estimator_.predict_proba(shuffled)
+    other_score, other_std = fitted.error_score(shuffled, return_std=True)
     forest = IsolationForest(random_state=learnt.run).fit(learnt.split.X)
     is_shuffled = np.repeat([0, 1], len(X))
 

@@ -69,7 +69,8 @@ class RIOClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     input_kernel, output_kernel, ard, features : as in `RIORegressor`
     residuals, cv, combine : as in `RIORegressor`
         Of the probabilities that the GP learns from: the model's own, or those of clones for rows that they were not
-        fitted to. Folds of a scikit-learn splitter see the labels.
+        fitted to. Folds keep the shares of labels. Clones that lack two of them decide about a correction: five folds
+        are 20 fits of the model.
     inference, n_inducing, max_iter, tol, training, n_jobs, random_state, verbose : as in `RIORegressor`
 
     Attributes
@@ -181,8 +182,9 @@ class RIOClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         y : array of shape (n,)
             Labels; or the name of a column of a frame, also below.
         y_proba : array of shape (n, K) or, for two classes, (n,), optional
-            The model's probabilities for X, if they are known already, or if they should be others than its own
-            (out-of-fold ones, say).
+            The model's probabilities for X, if they are known already. They should be those of rows that it has not
+            seen, with ``held_out=True``. Out-of-fold ones look better corrected than they are: clones have seen the
+            rows around each row. Give the model instead.
         sample_weight : array of shape (n,), optional
             A row of weight two is the same as that row twice. Also given to a model that is fitted here, if it takes
             weights.

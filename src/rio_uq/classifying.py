@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +17,34 @@ from sklearn.utils.validation import _num_samples, column_or_1d
 from rio_uq._base.array import Array
 from rio_uq._base.checks import check_finite, repeated
 from rio_uq._base.warnings import MostlyEqualWarning, warn_user
-from rio_uq.confidence import CorrectionChoice, choose_share, few_of_a_kind, fit_recalibration, log_loss, targets_of
+from rio_uq.confidence import (
+    CorrectionChoice,
+    Recalibration,
+    choose_share,
+    few_of_a_kind,
+    fit_recalibration,
+    log_loss,
+    targets_of,
+)
 from rio_uq.fitted import Fitted
 from rio_uq.fitted_classifier import FittedClassifier, LabelInputs, columns_of_labels, gp_rows
 from rio_uq.gp.deadline import TIME_IS_UP, Deadline
 from rio_uq.gp.problem import Problem
-from rio_uq.learning_rows import learning_rows
+from rio_uq.gp.residual import ResidualGP
+from rio_uq.learning_rows import LearningRows, learning_rows
 from rio_uq.models.base import needs_fit
+from rio_uq.models.cross_fitting import make_folds
+from rio_uq.models.nested import nested_folds
 from rio_uq.models.probabilities import Classes, check_probabilities, probability_model
 from rio_uq.models.residuals import choose_residuals
-from rio_uq.options import Options
+from rio_uq.options import Options, Training
 from rio_uq.rows.contract import Part
 from rio_uq.rows.examples import example_rows
 from rio_uq.rows.kept import keep_rows
 from rio_uq.trainer import Trainer, warn_unless_converged
+
+NESTED_ITERATIONS, NESTED_TOL = 50, 1e-4
+"""Of the search for hyperparameters without each fold."""
 
 
 @dataclass(frozen=True)
@@ -153,61 +167,160 @@ def fit(rows: LabelledRows, options: Options, *, held_out: bool | None) -> Fitte
     learnt = learning_rows(part, lambda n_rows: indicators, options, held_out, classes[rows.column])
     model = probability_model(options.estimator, classes)
     rng = options.new_rng()
+    options = replace(options, cv=_folds(options.cv, learnt.X, classes[rows.column], learnt.groups))
+    began = time.monotonic()
     chosen = choose_residuals(
         model,
         learnt.for_model(part.y_pred, options),
         residuals=options.residuals,
-        cv=_folds(options.cv, learnt.X, classes[rows.column], learnt.groups),
+        cv=options.cv,
         combine=options.combine,
         uses_model=True,
         in_parts=False,
         rng=rng,
         verbose=bool(options.verbose),
     )
+    seconds = time.monotonic() - began
     used = learnt.used(chosen.y_pred)
     if isinstance(learnt.unseen, np.ndarray):
         used = used[learnt.unseen[used]]  # labels of the others are righter than those of rows to come
-    probabilities = chosen.y_pred[used]
-    right = (probabilities.argmax(axis=1) == rows.column[used]).astype(float)
-    weight = np.ones(len(used)) if learnt.weight is None else learnt.weight[used]
-    recalibration = fit_recalibration(probabilities, right, weight)
-    confidence = recalibration.confidence(probabilities)
-    if learnt.groups is not None and chosen.choice.kind == "out-of-fold" and learnt.features.shape[1]:
+    is_of_clones = chosen.choice.kind == "out-of-fold"
+    if learnt.groups is not None and is_of_clones and learnt.features.shape[1]:
         # A clone that was fitted without a group of rows has probabilities for it that those of the model are not like.
         options = replace(options, kernel="input" if options.kernel == "io" else options.kernel)
-    targets, precision = targets_of(right, confidence)
-    inputs = LabelInputs(learnt.features[used], probabilities)
-    problem = Problem(
-        *gp_rows(learnt.extract is not None, inputs),
-        targets[:, None],
-        weight * precision * weight.sum() / (weight @ precision),
-        is_residual=False,
-        fold=None if chosen.fold is None else chosen.fold[used],
-    )
-    trained = Trainer(options, rng, deadline)(problem, keeps_constant=False)
+    # Rows left out of the GP tell nothing where clones of other folds have seen them.
+    training = Training(**{**options.training.get_params(), "guard": not is_of_clones and options.training.guard})
+    label_rows = LabelRows(learnt.features[used], chosen.y_pred[used], rows.column[used], learnt.weights(used))
+    fold = None if chosen.fold is None else chosen.fold[used]
+    trained = train_on_labels(label_rows, replace(options, training=training), rng, deadline, fold)
     _warn_of_time(options, deadline, trained.gp.message)
     warn_unless_converged(trained.gp)
-    expected = trained.left_out.of_rows(trained.left_out.expected)[:, 0]
-    known = np.isfinite(expected)
+    right = label_rows.right
+    confidence = trained.recalibration.confidence(label_rows.probabilities)
     if few_of_a_kind(right):
         _warn_of_few(right)
-    if few_of_a_kind(right) or chosen.choice.is_of_clones_alone:
-        loss = float(np.average(log_loss(right, confidence), weights=weight))
+    pooled: LeftOutLabels | None = None
+    if not (few_of_a_kind(right) or chosen.choice.is_of_clones_alone):
+        if not is_of_clones:
+            pooled = LeftOutLabels(right, confidence, trained.expected, label_rows.weight).known()
+        elif not deadline.leaves_out("clones that lack two folds", 3.0 * seconds):
+            pooled = _by_nested_folds(model, learnt, rows.column, options, deadline)
+    if pooled is None:
+        loss = float(np.average(log_loss(right, confidence), weights=label_rows.weight))
         choice = CorrectionChoice(0.0, loss, loss, 0.0)
     else:
-        choice = choose_share(right[known], confidence[known], expected[known], weight[known])
+        choice = choose_share(*pooled)
     errors = Fitted(
         model=chosen.model,
         extract=learnt.extract,
         gp=trained.gp,
         y_shape=(),
-        kept=keep_rows(inputs.features, probabilities, right[:, None], weight, np.arange(len(used)), rng),
+        kept=keep_rows(
+            label_rows.features,
+            label_rows.probabilities,
+            right[:, None],
+            label_rows.weight,
+            np.arange(len(used)),
+            rng,
+        ),
         example=example_rows(learnt.X),
         n_features_in=learnt.n_features_in,
         feature_names_in=learnt.feature_names_in,
         residuals=chosen.choice,
     )
-    return FittedClassifier(errors, classes, recalibration, choice)
+    return FittedClassifier(errors, classes, trained.recalibration, choice)
+
+
+@dataclass(frozen=True)
+class LabelRows:
+    """Rows with probabilities of models that have not seen them.
+
+    Attributes
+    ----------
+    features, probabilities : (n, d), (n, K) arrays
+    column : (n,) array of int
+        Of the right label.
+    weight : (n,) array
+    """
+
+    features: Array
+    probabilities: Array
+    column: NDArray[np.intp]
+    weight: Array
+
+    @property
+    def right(self) -> Array:
+        """Whether the likeliest label is right, 1 or 0, (n,)."""
+        return np.asarray(self.probabilities.argmax(axis=1) == self.column, dtype=float)
+
+
+class TrainedOnLabels(NamedTuple):
+    """A recalibration and a GP, and the corrections that are expected of left-out rows, (n,); NaN where unknown."""
+
+    recalibration: Recalibration
+    gp: ResidualGP
+    expected: Array
+
+
+class LeftOutLabels(NamedTuple):
+    """Of left-out rows: whether labels are right, ĉ, corrections f, and weights, all (n,)."""
+
+    right: Array
+    confidence: Array
+    correction: Array
+    weight: Array
+
+    def known(self) -> LeftOutLabels:
+        """Those with a correction."""
+        is_known = np.isfinite(self.correction)
+        return LeftOutLabels(*(values[is_known] for values in self))
+
+
+def train_on_labels(
+    rows: LabelRows, options: Options, rng: np.random.Generator, deadline: Deadline, fold: NDArray[np.intp] | None
+) -> TrainedOnLabels:
+    """Recalibrate confidence, and train the GP on what it is from the truth."""
+    right = rows.right
+    recalibration = fit_recalibration(rows.probabilities, right, rows.weight)
+    targets, precision = targets_of(right, recalibration.confidence(rows.probabilities))
+    problem = Problem(
+        *gp_rows(options.kernel != "output", LabelInputs(rows.features, rows.probabilities)),
+        targets[:, None],
+        rows.weight * precision * rows.weight.sum() / (rows.weight @ precision),
+        is_residual=False,
+        fold=fold,
+    )
+    gp, left_out = Trainer(options, rng, deadline)(problem, keeps_constant=False)
+    return TrainedOnLabels(recalibration, gp, left_out.of_rows(left_out.expected)[:, 0])
+
+
+def _by_nested_folds(
+    model: Any, learnt: LearningRows, column: NDArray[np.intp], options: Options, deadline: Deadline
+) -> LeftOutLabels | None:
+    """Rows of each fold, as they are met by a recalibration and a GP that have nothing of them; see
+    `rio_uq.models.nested`.
+    """
+    rng = options.new_rng()
+    folds = make_folds(options.cv, learnt.X, learnt.y, learnt.features, learnt.groups, learnt.weight, rng, column)
+    nested = nested_folds(model, learnt.X, learnt.y, learnt.weight, folds, options.fit_params)
+    training = Training(**{**options.training.get_params(), "guard": False, "n_restarts": 0})
+    quick = replace(
+        options, training=training, max_iter=min(options.max_iter, NESTED_ITERATIONS), tol=max(options.tol, NESTED_TOL)
+    )
+    parts = []
+    for fold in nested:
+        weight = learnt.weights(fold.learnt)
+        counted = fold.learnt[weight > 0.0]
+        rows = LabelRows(learnt.features[counted], fold.of_learnt[weight > 0.0], column[counted], weight[weight > 0.0])
+        if few_of_a_kind(rows.right):
+            continue
+        trained = train_on_labels(rows, quick, rng, deadline, None)
+        tested = LabelInputs(learnt.features[fold.tested], fold.of_tested)
+        expected = trained.gp.mean(*gp_rows(options.kernel != "output", tested), 1)[:, 0]
+        right = (fold.of_tested.argmax(axis=1) == column[fold.tested]).astype(float)
+        confidence = trained.recalibration.confidence(fold.of_tested)
+        parts.append(LeftOutLabels(right, confidence, expected, learnt.weights(fold.tested)))
+    return LeftOutLabels(*map(np.concatenate, zip(*parts, strict=True))) if parts else None
 
 
 def _folds(cv: Any, X: Any, labels: NDArray[Any], groups: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,8 @@ class LearningRows:
     groups : sequence of n labels or None
     n_features_in, feature_names_in
         As in `rio_uq.fitted.Fitted`.
+    labels : (n,) array of int or None
+        Classes of rows, where ``y`` has their indicators.
     """
 
     X: Any
@@ -49,6 +51,7 @@ class LearningRows:
     groups: Sequence[Any] | None
     n_features_in: int | None
     feature_names_in: tuple[str, ...] | None
+    labels: NDArray[np.intp] | None = None
 
     def used(self, y_pred: Array) -> NDArray[np.intp]:
         """Numbers of the rows that the GP is fitted to: those with predictions (n, p) and a weight."""
@@ -60,9 +63,14 @@ class LearningRows:
             )
         return used
 
+    def weights(self, rows: NDArray[np.intp]) -> Array:
+        """Of the rows with these numbers."""
+        return np.ones(len(rows)) if self.weight is None else self.weight[rows]
+
     def for_model(self, y_pred: Any, options: Options) -> FitRows:
         """As the choice of residuals needs them, with predictions that were given."""
-        return FitRows(self.X, self.y, self.weight, self.features, y_pred, self.unseen, self.groups, options.fit_params)
+        rows = FitRows(self.X, self.y, self.weight, self.features, y_pred, self.unseen, self.groups, options.fit_params)
+        return replace(rows, labels=self.labels)
 
 
 def learning_rows(
@@ -94,10 +102,11 @@ def learning_rows(
     if options.kernel != "output":
         extract = extractor(options.features, X, y if labels is None else labels, options.estimator)
     features = np.empty((n_rows, 0)) if extract is None else extract(X)
-    if isinstance(unseen, np.ndarray):
+    if isinstance(unseen, np.ndarray) and labels is None:
         unseen = without_copies_of_seen_rows(unseen, features, y)
     groups = labels_of_groups(part.groups, n_rows)
-    return LearningRows(X, y, weight, extract, features, unseen, groups, n_features_in, feature_names_in)
+    codes = None if labels is None else np.unique(labels, return_inverse=True)[1]
+    return LearningRows(X, y, weight, extract, features, unseen, groups, n_features_in, feature_names_in, codes)
 
 
 def _columns_of(X: Any) -> tuple[int | None, tuple[str, ...] | None]:
