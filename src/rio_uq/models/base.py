@@ -149,7 +149,7 @@ def check_fit_params_used(model: Any, fit_params: Mapping[str, Any]) -> None:
     if fit_params and not needs_fit(model):
         raise ValueError(
             f"{', '.join(fit_params)} would go to the fit method of the model, which is not fitted here: leave them "
-            "out, give RIORegressor a model that is not fitted yet, or use residuals='cross-fit'"
+            "out, give a model that is not fitted yet, or use residuals='cross-fit'"
         )
 
 
