@@ -12,6 +12,7 @@
 #             JOBS=2; RIO_UQ_DATA names the folder of the data); resumable
 # make bench-untuned  ten tables that no default was chosen on: the paper's RIO, ours, a plain GP and boosting with error bars
 #             (JOBS=2); resumable
+# make bench-errors  which labels of classifiers are wrong, on 44 tables (RUNS); resumable
 # make bench-onnx  rows per second and latency of one row, in Python beside onnxruntime
 # make bench-shift  error bars of shifted rows and attacked inputs (RIO_UQ_DATA names the folder of the data)
 # make bench-levers  where a fit spends its time, and what other ways would cost (RIO_UQ_DATA names the folder of the data)
@@ -38,7 +39,7 @@ EXTRAS_scale := demo,parquet,dask
 
 export DATA TARGET
 
-.PHONY: demo dist docs paper test test-lab test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-standard bench-untuned bench-scale bench-shift bench-levers bench-defaults bench-worlds bench-large bench-exact clean
+.PHONY: demo dist docs paper test test-lab test-slow lint bench bench-engine bench-speed bench-onnx bench-quality bench-standard bench-untuned bench-errors bench-scale bench-shift bench-levers bench-defaults bench-worlds bench-large bench-exact clean
 
 $(VENV)/installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("rio-uq needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -160,6 +161,12 @@ bench-untuned: export OMP_NUM_THREADS = 1
 bench-untuned: $(UNTUNED)/installed
 	$(UNTUNED)/bin/python -m benchmarks.untuned run --jobs $(JOBS)
 	$(UNTUNED)/bin/python -m benchmarks.untuned page
+
+ERRORS := .venv-errors
+bench-errors: export OMP_NUM_THREADS = 1
+bench-errors: $(ERRORS)/installed
+	$(ERRORS)/bin/python -m benchmarks.errors run --runs $(RUNS)
+	$(ERRORS)/bin/python -m benchmarks.errors page
 
 bench-defaults: export OMP_NUM_THREADS = 1
 bench-defaults: $(DEFAULTS)/installed

@@ -30,7 +30,7 @@ class Training:
 
     def __call__(self, problem, *, keeps_constant, first_end=None):
         std = np.full_like(ERRORS, self.size)
-        left_out = LeftOut(self.size * ERRORS, std, ERRORS, np.ones(400), None)
+        left_out = LeftOut(self.size * ERRORS, std, ERRORS, np.zeros_like(ERRORS), np.ones(400), None)
         return TrainedGP(SimpleNamespace(posterior=SimpleNamespace(kernel=None), size=self.size), left_out)
 
     def may_do_without_model(self, problem):

@@ -15,14 +15,17 @@ if TYPE_CHECKING:
         ReusedRowsWarning,
         SeenRowsWarning,
     )
+    from rio_uq.classifier import RIOClassifier
+    from rio_uq.loading import load
     from rio_uq.options import Training
-    from rio_uq.regressor import RIORegressor, load
+    from rio_uq.regressor import RIORegressor
 
 __all__ = [
     "DependentRowsWarning",
     "FormatError",
     "MostlyEqualWarning",
     "NotStoredWarning",
+    "RIOClassifier",
     "RIORegressor",
     "ReusedRowsWarning",
     "SeenRowsWarning",
@@ -46,9 +49,10 @@ _HOMES = {
     "NotStoredWarning": "_base.warnings",
     "ReusedRowsWarning": "_base.warnings",
     "SeenRowsWarning": "_base.warnings",
+    "RIOClassifier": "classifier",
     "RIORegressor": "regressor",
     "Training": "options",
-    "load": "regressor",
+    "load": "loading",
 }
 
 

@@ -14,27 +14,24 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils.validation import _num_samples
 
 from rio_uq._base.array import Array, Mask
-from rio_uq._base.checks import check_held_out, check_target, check_weight
+from rio_uq._base.checks import check_target
 from rio_uq._base.warnings import MostlyEqualWarning, SeenRowsWarning, warn_user
 from rio_uq.answers import LeaveOneOut
-from rio_uq.features.extractors import extractor
 from rio_uq.fitted import Fitted
 from rio_uq.gp.copies import are_counts_of_copies, unit_of_all_rows
 from rio_uq.gp.deadline import TIME_IS_UP, Deadline
 from rio_uq.gp.denser_rows import with_noise_of_denser_rows
 from rio_uq.gp.left_out import LeftOut
 from rio_uq.gp.problem import Problem
+from rio_uq.learning_rows import learning_rows
 from rio_uq.models.cross_fitting import FEWEST_ROWS
-from rio_uq.models.fit_rows import FitRows, without_copies_of_seen_rows
 from rio_uq.models.learning_curve import gain_over_clones
 from rio_uq.models.residuals import choose_residuals
 from rio_uq.models.row_order import Blocks, blocks_if_dependent, labels_of_groups
@@ -156,12 +153,9 @@ def _fit_rows(
     part: Part, options: Options, held_out: bool | None, deadline: Deadline, *, n_all: int | None = None
 ) -> Fitted:
     """Fit to rows in memory, which may be a sample of n_all rows that are read in parts."""
-    in_parts = n_all is not None
-    X, n_rows = part.X, _num_samples(part.X)
-    n_features_in, feature_names_in = _columns_of(X)
-    y = check_target(part.y, n_rows)
-    weight = check_weight(part.sample_weight, n_rows)
-    unseen = check_held_out(part.held_out if held_out is None else held_out, n_rows)
+    in_parts, n_rows = n_all is not None, _num_samples(part.X)
+    rows = learning_rows(part, partial(check_target, part.y), options, held_out)
+    y, weight, features, unseen = rows.y, rows.weight, rows.features, rows.unseen
     if options.weights == "counts" and are_counts_of_copies(y.reshape(n_rows, -1), weight):
         warn_user(
             "weights='counts' says that a row of sample_weight 2 is two measurements, and here most of them would have "
@@ -170,12 +164,7 @@ def _fit_rows(
         )
         options = replace(options, weights="relative")
     rng = options.new_rng()
-    extract = None if options.kernel == "output" else extractor(options.features, X, y, options.estimator)
-    features = np.empty((n_rows, 0)) if extract is None else extract(X)
-    if isinstance(unseen, np.ndarray):
-        unseen = without_copies_of_seen_rows(unseen, features, y)
-    groups = labels_of_groups(part.groups, n_rows)
-    fit_rows = FitRows(X, y, weight, features, part.y_pred, unseen, groups, options.fit_params)
+    fit_rows = rows.for_model(part.y_pred, options)
     residuals = choose_residuals(
         options.estimator,
         fit_rows,
@@ -188,12 +177,7 @@ def _fit_rows(
         verbose=bool(options.verbose),
     )
     model, y_pred, outcome = residuals.model, residuals.y_pred, y.reshape(n_rows, -1)
-    used = np.flatnonzero(np.isfinite(y_pred).all(axis=1) & (True if weight is None else weight > 0.0))
-    if isinstance(unseen, np.ndarray) and not unseen[used].any():
-        raise ValueError(
-            "held_out names no row with a prediction and a sample_weight above zero, and error bars are learnt from "
-            "such rows: give some of them a weight, or leave held_out out"
-        )
+    used = rows.used(y_pred)
     problem = Problem(
         features[used],
         y_pred[used],
@@ -206,7 +190,7 @@ def _fit_rows(
         None if residuals.like_clones is None else residuals.like_clones[used],
         is_corrected=not residuals.choice.is_of_clones_alone,
     )
-    if groups is not None and residuals.choice.kind == "out-of-fold" and features.shape[1]:
+    if rows.groups is not None and residuals.choice.kind == "out-of-fold" and features.shape[1]:
         # A clone that was fitted without a group of high outcomes predicts low ones for it: what its predictions say of
         # errors is nothing that those of the model have.
         options = replace(options, kernel="input" if options.kernel == "io" else options.kernel)
@@ -242,13 +226,13 @@ def _fit_rows(
         gp = gp.with_noise_of_at_least(spread)
     fitted = Fitted(
         model=model,
-        extract=extract,
+        extract=rows.extract,
         gp=gp,
         y_shape=y.shape[1:],
         kept=keep_rows(features, y_pred, outcome, weight, used, rng),
-        example=example_rows(X),
-        n_features_in=n_features_in,
-        feature_names_in=feature_names_in,
+        example=example_rows(rows.X),
+        n_features_in=rows.n_features_in,
+        feature_names_in=rows.feature_names_in,
         residuals=residuals.choice,
         shape=shape_on_scale(left_out, options, scales),
         scale_choice=scale_choice,
@@ -319,14 +303,6 @@ def _counts(used: NDArray[np.intp], n_rows: int, weight: Array | None, unseen: M
     counts = np.zeros(n_rows)
     counts[used] = 1.0 if weight is None else weight[used]
     return np.where(unseen, counts, 0.0) if isinstance(unseen, np.ndarray) else counts
-
-
-def _columns_of(X: Any) -> tuple[int | None, tuple[str, ...] | None]:
-    """Number and names of the columns of X, as scikit-learn counts them."""
-    seen = BaseEstimator()
-    validate_data(seen, X, reset=True, skip_check_array=True)
-    names = getattr(seen, "feature_names_in_", None)
-    return getattr(seen, "n_features_in_", None), None if names is None else tuple(names.tolist())
 
 
 def _draw(n_rows: int, n_drawn: int, options: Options) -> NDArray[np.intp]:

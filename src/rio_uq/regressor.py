@@ -11,25 +11,22 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.metadata_routing import MetadataRouter
+from sklearn.utils.validation import check_is_fitted
 
-from rio_uq import calibrating, fitting, rejection, storage
+from rio_uq import around_model, calibrating, fitting, rejection, storage
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import check_choice, check_count, check_levels, check_target
 from rio_uq._base.warnings import NotStoredWarning, warn_user
 from rio_uq.answers import Decomposition, ErrorBars, Inputs, LeaveOneOut
 from rio_uq.calibration.calibration import CROSS_CONFORMAL, Calibration, calibration_of
 from rio_uq.calibration.shape import Shape
-from rio_uq.features.extractors import Transformed, is_plain
+from rio_uq.features.extractors import Transformed
 from rio_uq.fitted import Fitted
 from rio_uq.gp.backend.threads import effective_jobs
-from rio_uq.gp.deadline import TIME_IS_UP
 from rio_uq.gp.without_model import ModelChoice
 from rio_uq.models import base as base_model
 from rio_uq.models.residual_choice import ResidualChoice
@@ -42,6 +39,7 @@ from rio_uq.rows.source import check_in_memory, is_in_parts, row_source
 from rio_uq.rows.tables import TableSource
 from rio_uq.scales.choice import ScaleChoice
 from rio_uq.summary import Summary, summarize
+from rio_uq.trainer import warn_unless_converged
 
 
 class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
@@ -352,17 +350,12 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         -------
         self
         """
-        options = replace(self._options(), fit_params=self._model_fit_params(sample_weight, fit_params))
+        options = replace(self._options(), fit_params=around_model.model_fit_params(self, sample_weight, fit_params))
         roles = {"y": y, "y_pred": y_pred, "sample_weight": sample_weight, "groups": groups}
         is_of_all = isinstance(held_out, bool | np.bool_)
         source = self._training_source(X, roles if is_of_all else {**roles, "held_out": held_out})
         fitted = fitting.fit(source, options, held_out=bool(held_out) if is_of_all else None)
-        if not fitted.gp.converged and fitted.gp.message != TIME_IS_UP:
-            warn_user(
-                f"the optimiser stopped after {fitted.gp.n_iter} iterations before it had converged "
-                f"({fitted.gp.message}): raise max_iter, or tol if this is good enough",
-                ConvergenceWarning,
-            )
+        warn_unless_converged(fitted.gp)
         self.fitted_ = fitted  # only now: an error on the way leaves an earlier fit as it was
         return self
 
@@ -858,11 +851,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         10
         """
         rules = {"threshold": threshold, "budget": budget, "target_error": target_error}
-        chosen = [name for name, value in rules.items() if value is not None]
-        if len(chosen) != 1:
-            raise ValueError(f"give one of threshold, budget and target_error; got {' and '.join(chosen) or 'none'}")
-        if threshold is not None and calibration is not None:
-            raise ValueError("threshold needs no calibration rows: leave them out, or give budget or target_error")
+        rejection.check_rules(rules, calibration)
         std = np.asarray(self.predict(X, y_pred=y_pred, groups=groups, return_std=True)[1])  # lazy where X is of Dask
         if threshold is not None:
             return rejection.rowwise(std > rejection.check_threshold(threshold, std.shape[1:]))
@@ -871,10 +860,6 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             reference = score if calibration is None else self._calibration_rows(calibration)[0]
             share = rejection.check_number(budget, "budget", 1.0)
             return score > rejection.threshold_for_budget(reference, share)
-        if calibration is None:
-            raise ValueError(
-                "target_error needs calibration=(X, y): rows that neither the model nor fit has seen, to measure errors"
-            )
         reference, error = self._calibration_rows(calibration)
         if error is None:
             raise ValueError("target_error needs the outcomes of the calibration rows: their y was None")
@@ -983,7 +968,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         check_in_memory(X)
         part = MemorySource(X, roles, self.fitted_.feature_names_in).part
-        self._check_columns(part.X)
+        around_model.check_columns(self, self.fitted_, part.X)
         return part
 
     def _options(self) -> Options:
@@ -991,16 +976,7 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
 
     def get_metadata_routing(self) -> MetadataRouter:
         """The parameters that `fit` hands on to the model, for scikit-learn's metadata routing."""
-        to_model = MethodMapping().add(caller="fit", callee="fit")
-        return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=to_model)
-
-    def _model_fit_params(self, sample_weight: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
-        """Parameters for the ``fit`` of the model: all of them, or where routing is enabled those it asks for."""
-        is_fitted_here = base_model.needs_fit(self.estimator) or self.residuals == "cross-fit"
-        if not get_config()["enable_metadata_routing"] or not (is_fitted_here or fit_params):
-            return fit_params
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return dict(process_routing(self, "fit", **weights, **fit_params).estimator.fit)
+        return around_model.routing_of(self)
 
     def _n_jobs(self) -> int:
         return effective_jobs(self.n_jobs)
@@ -1019,25 +995,13 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         names: Sequence[str] | None = () if fitted.n_features_in == 0 else fitted.feature_names_in
         source = row_source(X, roles, names, needs_columns=fitted.gp.looks_at_features)
         if isinstance(source, MemorySource):
-            self._check_columns(source.part.X)
+            around_model.check_columns(self, fitted, source.part.X)
         elif source.n_columns is not None and source.n_columns != fitted.n_features_in:
             raise ValueError(
                 f"X has {source.n_columns} features, but {type(self).__name__} is expecting {fitted.n_features_in} "
                 "features as input"
             )
         return source
-
-    def _check_columns(self, X: Any) -> None:
-        n_dimensions, n_columns = getattr(X, "ndim", 2), self.fitted_.n_features_in
-        if n_columns and n_dimensions > 2 and X.shape[1] != n_columns:
-            raise ValueError(
-                f"X has shape {tuple(X.shape)}, where the second number has to be {n_columns} as in fit: a single row "
-                "of X is X[:1], and not X[0]"
-            )
-        has_columns = n_dimensions >= 2  # other arrays are refused where features are made of them
-        is_right = is_plain(X) and self.fitted_.feature_names_in is None and X.shape[1] == n_columns
-        if has_columns and not is_right:
-            validate_data(self, X, reset=False, skip_check_array=True)
 
     def _answer(self, answer: Callable[..., Any], source: Source, **options: Any) -> Any:
         """The answer of a method of `Fitted` for each row of a source, part by part."""
@@ -1170,25 +1134,13 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
 
         Parameters of ``training`` can be set where it is None or a dict, too.
         """
-        model = params.get("estimator", self.estimator)
-        nested = [name for name in params if name.startswith("estimator__")]
-        if nested and not base_model.needs_fit(model):
-            raise ValueError(
-                f"{', '.join(nested)} cannot be set: the model is fitted, and RIO never changes a fitted model; give "
-                "RIORegressor an unfitted one (sklearn.base.clone(model)) to search over its parameters"
-            )
-        if any(name.startswith("training__") for name in params):
-            params = {"training": clone(Training.of(params.get("training", self.training))), **params}
-        super().set_params(**params)
+        super().set_params(**around_model.settable(self, params))
         return self
 
     def __sklearn_clone__(self) -> Self:
         """A fitted model stays the one it is; the rest is cloned as usual."""
-        params = self.get_params(deep=False)
-        copies = {name: clone(value, safe=False) for name, value in params.items() if name != "estimator"}
-        model = params["estimator"]
-        copies["estimator"] = base_model.unfitted_clone(model) if base_model.needs_fit(model) else model
-        return type(self)(**copies)
+        copy: Self = around_model.copy_of(self)
+        return copy
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -1198,41 +1150,17 @@ class RIORegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         return tags
 
 
-def load(
+def load_regressor(
     path: str | os.PathLike[str],
     *,
     estimator: Any = storage.STORED,
     trusted: Sequence[str] = (),
     **parameters: Any,
 ) -> RIORegressor:
-    """Read a regressor that `RIORegressor.save` has written. Nothing in the file is executed.
-
-    Parameters
-    ----------
-    path : path
-    estimator : estimator, callable or None
-        The model, which has to predict what it did for a few rows that are stored. By default the one inside the file,
-        if there is one. None for a regressor that is given ``y_pred``. A UserWarning says so where there are no such
-        rows, so that the model could not be checked: X was neither an array of numbers nor a frame, or a frame with
-        dates and the like.
-    trusted : sequence of str
-        Names of types that a skops file inside may hold beside those that skops knows to be safe.
-    **parameters
-        Parameters of the constructor that are no plain values: ``features``, if it was a transformer (give the fitted
-        one, ``rio.features_``) or a function; ``scale``, if it was a transformer (give the fitted one,
-        ``rio.scale_.scales[0].transformer``). A ``cv`` or ``random_state`` that was an object is needed only to fit
-        again.
-
-    Returns
-    -------
-    RIORegressor
-
-    Raises
-    ------
-    FormatError
-        A ValueError that names the file, its part, and what is wrong with it.
-    """
+    """A saved regressor, see `rio_uq.load`; a ValueError where the file holds a classifier."""
     values, fitted = storage.read(path, model=estimator, trusted=trusted, parameters=parameters)
+    if not isinstance(fitted, Fitted):
+        raise ValueError(f"{os.fspath(path)} holds a classifier, and a regressor is needed here: use rio_uq.load")
     rio = RIORegressor(**values)
     rio.fitted_ = fitted
     return rio

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from rio_uq._base.array import Array, Mask
 from rio_uq._base.checks import to_numeric
+
+
+def check_rules(rules: Mapping[str, Any], calibration: Any) -> None:
+    """Raise unless one of threshold, budget and target_error was given, with calibration rows where it needs them."""
+    chosen = [name for name, value in rules.items() if value is not None]
+    if len(chosen) != 1:
+        raise ValueError(f"give one of threshold, budget and target_error; got {' and '.join(chosen) or 'none'}")
+    if chosen == ["threshold"] and calibration is not None:
+        raise ValueError("threshold needs no calibration rows: leave them out, or give budget or target_error")
+    if chosen == ["target_error"] and calibration is None:
+        raise ValueError(
+            "target_error needs calibration=(X, y): rows that neither the model nor fit has seen, to measure errors"
+        )
 
 
 def unsafety(std: Array, noise_variance: Any) -> Array:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from rio_uq._base.array import Array
+from rio_uq._base.warnings import warn_user
 from rio_uq.gp.backend.threads import effective_jobs, single_blas_thread
-from rio_uq.gp.deadline import NEVER, Deadline
+from rio_uq.gp.deadline import NEVER, TIME_IS_UP, Deadline
 from rio_uq.gp.fit import KernelChoice, TrainedGP, fit_residual_gp
 from rio_uq.gp.inference import inference_for
 from rio_uq.gp.inference.contract import Inference
@@ -146,6 +148,15 @@ def with_or_without_model(
             return *trained, None
         choice = choose_model(trained.left_out, without_model.left_out, gain=gain_of_model())
     return *(trained if choice.uses_model else without_model), choice
+
+
+def warn_unless_converged(gp: ResidualGP) -> None:
+    if not gp.converged and gp.message != TIME_IS_UP:
+        warn_user(
+            f"the optimiser stopped after {gp.n_iter} iterations before it had converged ({gp.message}): raise "
+            "max_iter, or tol if this is good enough",
+            ConvergenceWarning,
+        )
 
 
 def walk_options_of(options: Options, source: Source | None = None) -> dict[str, Any]:

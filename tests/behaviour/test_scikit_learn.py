@@ -10,22 +10,23 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import StackingRegressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from rio_uq import RIORegressor, Training, metrics
+from rio_uq import RIOClassifier, RIORegressor, Training, metrics
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.usefixtures("quick_fits")]
 
 
 def checks():
-    rio = RIORegressor(Ridge(), noise="constant", training={"starts": "rio"}, tol=1e-3, cv=2)
-    for estimator, check in estimator_checks_generator(rio):
-        name = getattr(check, "func", check).__name__
-        yield pytest.param(estimator, check, id=name)
+    options = {"training": {"starts": "rio"}, "tol": 1e-3, "cv": 2}
+    for rio in (RIORegressor(Ridge(), noise="constant", **options), RIOClassifier(LogisticRegression(), **options)):
+        for estimator, check in estimator_checks_generator(rio):
+            name = getattr(check, "func", check).__name__
+            yield pytest.param(estimator, check, id=f"{type(rio).__name__}-{name}")
 
 
 @pytest.mark.filterwarnings("ignore")

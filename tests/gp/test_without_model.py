@@ -13,7 +13,8 @@ def left_out(errors, std=1.0, weight=None):
     errors = np.asarray(errors, dtype=float)
     errors = errors[:, None] if errors.ndim == 1 else errors
     spread = np.full_like(errors, std)
-    return LeftOut(errors, spread, errors / spread, np.ones(len(errors)) if weight is None else weight, None)
+    weight = np.ones(len(errors)) if weight is None else weight
+    return LeftOut(errors, spread, errors / spread, np.zeros_like(errors), weight, None)
 
 
 def test_the_plain_gp_takes_over_where_it_is_clearly_better(rng):

@@ -187,7 +187,7 @@ def test_a_model_that_says_nothing_is_no_evidence():
     [
         (lambda X, y: RIORegressor(lambda X: X[:, 0], **FAST).fit(X, y), "<lambda> cannot be cloned"),
         (lambda X, y: RIORegressor(FrozenEstimator(Ridge().fit(X, y)), **FAST).fit(X, y), "FrozenEstimator cannot"),
-        (lambda X, y: RIORegressor(**FAST).fit(X, y, y_pred=X[:, 0]), "the model that made y_pred"),
+        (lambda X, y: RIORegressor(**FAST).fit(X, y, y_pred=X[:, 0]), "the model that made the predictions given"),
         (lambda X, y: RIORegressor(**FAST).fit(X, y, y_pred=y), "100% of its residuals are zero"),
         (lambda X, y: RIORegressor(**FAST).fit(X, y, y_pred=y + 1e-6 * X[:, 0]), "of the spread of y, which rows"),
     ],

@@ -34,10 +34,10 @@ def info(rio: shared.RioFile, as_json: shared.AsJson = False) -> None:
 
       rio-uq info price.rio --json
     """
-    from rio_uq.regressor import load
+    from rio_uq.regressor import load_regressor
     from rio_uq.storage.archive import read_archive
 
-    loaded = load(rio, estimator=None)
+    loaded = load_regressor(rio, estimator=None)
     content = _described(rio, read_archive(rio).manifest, loaded)
     if as_json:
         say_json(json.dumps(content, indent=2, ensure_ascii=False))
@@ -144,7 +144,7 @@ def export(
     """
     import rio_uq.onnx
     from rio_uq.cli.output import check_output
-    from rio_uq.regressor import load
+    from rio_uq.regressor import load_regressor
     from rio_uq.storage.archive import read_archive
 
     if output.suffix.lower() != ".onnx":
@@ -152,7 +152,9 @@ def export(
     check_output(output, force=force, inputs=[rio, model])
     inside = read_archive(rio).blobs.get("model.onnx")
     base = (str(model) if model is not None else inside) if merge else None
-    graph = rio_uq.onnx.export(load(rio, estimator=None), output, dtype=precision.value, levels=level, base=base)
+    graph = rio_uq.onnx.export(
+        load_regressor(rio, estimator=None), output, dtype=precision.value, levels=level, base=base
+    )
     for label, values in (("input", graph.graph.input), ("output", graph.graph.output)):
         for value in values:
             say(f"{label:<7}{value.name:<12}{value.doc_string}")

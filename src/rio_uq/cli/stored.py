@@ -15,7 +15,7 @@ from rio_uq.cli.models import open_model, split_names, untrusted
 from rio_uq.features.dates import DateColumn
 from rio_uq.features.table_encoder import CategoryColumn, Column, TableEncoder
 from rio_uq.models.files import UntrustedTypesError
-from rio_uq.regressor import RIORegressor, load
+from rio_uq.regressor import RIORegressor, load_regressor
 
 KEY = "table"
 
@@ -150,7 +150,7 @@ def of_outcomes(text: str, n_outcomes: int) -> tuple[str, ...]:
 
 def _load(path: Path, trusted: Sequence[str], estimator: dict[str, Any]) -> RIORegressor:
     try:
-        return load(path, trusted=trusted, **estimator)
+        return load_regressor(path, trusted=trusted, **estimator)
     except ValueError as error:
         if isinstance(error.__context__, UntrustedTypesError):
             raise untrusted(f"the model inside {path}", error.__context__.types) from error

@@ -267,7 +267,8 @@ def _guarded(plan: Plan, gp: _TrainedGP) -> Attempt:
     problem, counts = plan.problem, plan.counts
     q, is_heavy = problem.targets.shape[1], gp.degrees is not None
     constant = 0.0 if plan.keeps_constant else gp.targets.offset / gp.targets.scale
-    posterior, guarded = gp.trained.posterior, Guarded(np.ones(q), *gp.left_out)
+    targets = gp.data.targets[plan.left_out_rows]
+    posterior, guarded = gp.trained.posterior, Guarded(np.ones(q), *gp.left_out, targets - gp.left_out[0])
     shift: Array = np.zeros(q)
     by_fold = None
     if plan.guards:
@@ -275,7 +276,7 @@ def _guarded(plan: Plan, gp: _TrainedGP) -> Attempt:
         guarded = guarded_errors(
             gp.left_out,
             by_fold,
-            gp.data.targets[plan.left_out_rows],
+            targets,
             constant,
             counts,
             shrinks=problem.is_residual,

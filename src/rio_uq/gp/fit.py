@@ -229,7 +229,8 @@ def fit_residual_gp(
     residual = residual - shift
     std = np.sqrt(latent + noise_variance)
     scores = guarded.residual / np.sqrt(guarded.latent + noise_variance)
-    of_some = LeftOut(targets.scale * residual, targets.scale * std, scores, counts, place)
+    expected = targets.offset + targets.scale * guarded.expected
+    of_some = LeftOut(targets.scale * residual, targets.scale * std, scores, expected, counts, place)
     return TrainedGP(gp, of_some.among(len(rows), chosen))
 
 

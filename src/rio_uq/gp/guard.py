@@ -67,11 +67,14 @@ class Guarded(NamedTuple):
     correction : (q,) array
     residual, latent : (n, q) arrays
         Errors of left-out rows, and latent variances of the GP that predicts, in scaled units.
+    expected : (n, q) array
+        Targets of left-out rows as GPs expect them that have not seen them, before any share is taken.
     """
 
     correction: Array
     residual: Array
     latent: Array
+    expected: Array
 
     @property
     def errors(self) -> tuple[Array, Array]:
@@ -131,14 +134,14 @@ def guarded_errors(
         correction = correction * [shared_with_clones(column[0::2], column[1::2], weight) for column in columns]
     alone = shrunk(*left_out, correction, total)
     if by_fold is None:
-        return Guarded(correction, *alone)
+        return Guarded(correction, *alone, expected)
     residual, latent = shrunk(targets - by_fold.mean, by_fold.latent, correction, total)
     if own_folds is not None:
-        return Guarded(correction, residual, latent)
+        return Guarded(correction, residual, latent, expected)
     if len(targets) > MOST_IN_TENTHS:
         at_optimum, _ = shrunk(targets - by_fold.mean_at_optimum, by_fold.latent, correction, total)
         residual = gain_of_all_rows(alone[0], at_optimum, weight) * residual
-    return Guarded(correction, residual, alone[1])
+    return Guarded(correction, residual, alone[1], expected)
 
 
 def shrunk(residual: Array, latent: Array, correction: Array, total: Array) -> tuple[Array, Array]:

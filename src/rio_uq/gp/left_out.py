@@ -23,6 +23,8 @@ class LeftOut:
         Target minus leave-one-out mean, and the standard deviation that was expected of it, noise included.
     scores : (m, q) array
         residual/std; with a guard and exact inference those of GPs that were trained without the row.
+    expected : (m, q) array
+        Targets as they are expected without the row, by the same GPs, before a guard takes a share of corrections.
     weight : (m,) array
         How often each row counts where the shape of errors is learnt: zero for rows that the model has seen, if others
         are held out, and once for copies of one measurement; zero, too, for rows that were not left out, of which the
@@ -34,6 +36,7 @@ class LeftOut:
     residual: Array
     std: Array
     scores: Array
+    expected: Array
     weight: Array
     place: NDArray[np.intp] | None
 
@@ -50,8 +53,8 @@ class LeftOut:
         """These as some of so many distinct rows."""
         if isinstance(chosen, slice):
             return self
-        columns = np.full((3, n_rows, self.residual.shape[1]), np.nan)
-        columns[:, chosen] = self.residual, self.std, self.scores
+        columns = np.full((4, n_rows, self.residual.shape[1]), np.nan)
+        columns[:, chosen] = self.residual, self.std, self.scores, self.expected
         weight = np.zeros(n_rows)
         weight[chosen] = self.weight
-        return replace(self, residual=columns[0], std=columns[1], scores=columns[2], weight=weight)
+        return replace(self, residual=columns[0], std=columns[1], scores=columns[2], expected=columns[3], weight=weight)

@@ -24,7 +24,7 @@ from rio_uq.features.layers import OnnxTensor
 from rio_uq.models.files import FIRST_OUTPUT, KINDS, dump_skops, load_model, load_pickle, open_model
 from rio_uq.models.network import NetworkModel
 from rio_uq.models.onnx import OnnxNetwork
-from rio_uq.regressor import RIORegressor, check_regressor, load
+from rio_uq.regressor import RIORegressor, check_regressor, load_regressor
 from rio_uq.storage import STORED
 from rio_uq.storage.features import GIVEN_AT_LOAD, write_extractor
 
@@ -87,7 +87,7 @@ def read_folder(folder: Path, *, estimator: Any = STORED) -> RIORegressor:
         from mlflow import pyfunc
 
         estimator = pyfunc.load_model(str(folder / BASE))
-    return load(folder / REGRESSOR, estimator=estimator, trusted=settings["trusted"], **features)
+    return load_regressor(folder / REGRESSOR, estimator=estimator, trusted=settings["trusted"], **features)
 
 
 def _read_pickle(path: Path) -> RIORegressor:

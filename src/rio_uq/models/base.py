@@ -60,6 +60,11 @@ def _is_a(model: Any, name: str) -> bool:
     return any(f"{kind.__module__}.{kind.__qualname__}" == name for kind in type(model).__mro__)
 
 
+def is_module(model: Any) -> bool:
+    """Whether the model is one of PyTorch, which takes tensors."""
+    return _is_a(model, "torch.nn.modules.module.Module") and not hasattr(model, "predict")
+
+
 def check_takes_X(model: Any) -> None:
     """Raise for a model of another library that takes rows in a form of its own, with what to do instead."""
     for name, advice in NOT_AS_THEY_ARE.items():
@@ -149,7 +154,7 @@ def check_fit_params_used(model: Any, fit_params: Mapping[str, Any]) -> None:
     if fit_params and not needs_fit(model):
         raise ValueError(
             f"{', '.join(fit_params)} would go to the fit method of the model, which is not fitted here: leave them "
-            "out, give RIORegressor a model that is not fitted yet, or use residuals='cross-fit'"
+            "out, give a model that is not fitted yet, or use residuals='cross-fit'"
         )
 
 

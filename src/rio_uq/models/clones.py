@@ -42,7 +42,7 @@ class Clones:
 
     def folds(self, cv: Any, X: Any, **changes: Any) -> list[Fold]:
         groups = changes.get("groups", self.rows.groups)
-        return make_folds(cv, X, self.rows.y, self.rows.features, groups, self.rows.weight, self.rng)
+        return make_folds(cv, X, self.rows.y, self.rows.features, groups, self.rows.weight, self.rng, self.rows.labels)
 
     def enough_folds(self, model: Any, cv: Any) -> Any:
         """The folds, or more of them where a linear model has nearly as many coefficients as there are rows."""

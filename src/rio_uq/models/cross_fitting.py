@@ -78,10 +78,17 @@ def check_can_be_refitted(model: Any) -> None:
 
 
 def make_folds(
-    cv: Any, X: Any, y: Array, features: Array, groups: Any, weight: Array | None, rng: np.random.Generator
+    cv: Any,
+    X: Any,
+    y: Array,
+    features: Array,
+    groups: Any,
+    weight: Array | None,
+    rng: np.random.Generator,
+    labels: NDArray[np.intp] | None = None,
 ) -> list[Fold]:
     """The folds of a splitter, or for a number of them, those that keep groups together, or random ones that keep
-    copies of a row together.
+    copies of a row together, or with labels the shares of these.
 
     Parameters
     ----------
@@ -97,6 +104,8 @@ def make_folds(
     weight : (n,) array or None
         Rows of weight 0 are in no fold.
     rng : numpy.random.Generator
+    labels : (n,) array of int, optional
+        Classes of rows, where outcomes are no measurements. Near rows with the same label are no copies then.
     """
     if not isinstance(cv, int | np.integer):
         return [_checked_fold(fold, len(features)) for fold in check_cv(cv).split(X, y, groups)]
@@ -104,6 +113,13 @@ def make_folds(
     if groups is not None:
         fold_of = group_folds([groups[row] for row in counted], int(cv))
         return [(counted[fold_of != fold], counted[fold_of == fold]) for fold in range(fold_of.max() + 1)]
+    if labels is not None:
+        cv = min(cv, max(2, len(counted) // 2))
+        order = rng.permutation(len(counted))
+        order = order[np.argsort(labels[counted][order], kind="stable")]
+        fold_of = np.empty(len(counted), dtype=np.intp)
+        fold_of[order] = np.arange(len(counted)) % cv
+        return [(counted[fold_of != fold], counted[fold_of == fold]) for fold in range(cv)]
     copy_of = measurement_of(features[counted], y.reshape(len(y), -1)[counted])
     if copy_of.max() == 0:  # copies of a single measurement: there is nothing to keep together
         copy_of = np.arange(len(counted))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rio_uq._base.array import Array, Mask
 from rio_uq.gp.copies import measurement_of
@@ -31,6 +32,8 @@ class FitRows:
         Rows of a group are left out together.
     fit_params : mapping
         Further parameters of the model's own ``fit``.
+    labels : (n,) array of int or None
+        Classes of rows, where ``y`` has their indicators.
     """
 
     X: Any
@@ -41,6 +44,7 @@ class FitRows:
     held_out: Mask | bool | None
     groups: Any
     fit_params: Mapping[str, Any] = field(default_factory=dict)
+    labels: NDArray[np.intp] | None = None
 
     @property
     def n_outputs(self) -> int:

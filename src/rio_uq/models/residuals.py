@@ -188,7 +188,11 @@ class _Chooser:
             choice = ResidualChoice("given", verdict_of(rows.held_out), said(rows.held_out))
             return Chosen(model, y_pred, choice)
         if warn:
-            warn_unknown("whether the model that made y_pred was trained on these rows is not known", rows.y, y_pred)
+            warn_unknown(
+                "whether the model that made the predictions given was trained on these rows is not known",
+                rows.y,
+                y_pred,
+            )
         return Chosen(
             model, y_pred, ResidualChoice("given", "unknown", "nobody has said whether the model has seen them")
         )

@@ -78,6 +78,15 @@ def predict(
     return results
 
 
+def moments_of_target(gp: ResidualGP, graph: Graph, features: str | None, y_pred: str) -> tuple[str, str]:
+    """Means of the GP's target and variances of its latent value, (n, q) each, where targets are no residuals."""
+    rows = _scaled(graph, y_pred, gp.outputs)
+    if features is not None:
+        rows = graph.apply("Concat", _scaled(graph, features, gp.inputs), rows, axis=1)
+    mean, latent = _moments(graph, rows, gp.posterior, gp.correction * gp.targets.scale)
+    return graph.apply("Add", mean, gp.constant), graph.apply("Mul", latent, gp.latent_unit[None] ** 2)
+
+
 def _scaled(graph: Graph, values: str, scaling: Scaling) -> str:
     """Cut off as in `Scaling`; but NaN and infinity stay visible, since 0 · NaN = 0 · ∞ = NaN."""
     moved = graph.apply("Div", graph.apply("Sub", values, scaling.offset[None]), scaling.scale[None])

@@ -56,5 +56,11 @@ class Graph:
         hidden = self.apply("Mul", self.apply("ReduceSum", value, axes, keepdims=0), 0.0)
         return self.apply("Add", pooled, hidden)
 
+    def largest(self, value: str, k: int) -> tuple[str, str]:
+        """The k largest of each row, in descending order, and their columns."""
+        names = [f"rio_topk_{len(self.nodes)}", f"rio_topk_{len(self.nodes)}_columns"]
+        self.nodes.append(self.onnx.helper.make_node("TopK", [value, self.constant([k], np.int64)], names, axis=1))
+        return names[0], names[1]
+
     def gather(self, value: str, columns: list[int]) -> str:
         return self.apply("Gather", value, self.constant(columns, np.int64), axis=1)

@@ -15,14 +15,17 @@ Examples
 ((99,), 'level of the interval')
 """
 
+from rio_uq.plots.confidence import ConfidenceDisplay, ErrorBandsDisplay
 from rio_uq.plots.corrections import BeforeAfterDisplay, CorrectionDisplay, DecompositionDisplay
 from rio_uq.plots.error_bars import ErrorBarDisplay, ReliabilityDisplay
 from rio_uq.plots.uncertainty import ErrorUncertaintyDisplay, RiskCoverageDisplay
 
 __all__ = [
     "BeforeAfterDisplay",
+    "ConfidenceDisplay",
     "CorrectionDisplay",
     "DecompositionDisplay",
+    "ErrorBandsDisplay",
     "ErrorBarDisplay",
     "ErrorUncertaintyDisplay",
     "ReliabilityDisplay",

@@ -54,7 +54,7 @@ class Asked(NamedTuple):
         return mean, std
 
 
-class Display:
+class Figure:
     """A figure that knows its data.
 
     Attributes
@@ -66,6 +66,18 @@ class Display:
 
     ax_: Any
     figure_: Any
+
+    def _begin(self, ax: Axes | None, *, title: str, xlabel: str, ylabel: str) -> Axes:
+        """The axes to draw on, new ones if None, with their labels."""
+        (drawn,) = new_axes(1) if ax is None else (ax,)
+        label(drawn, title=title, xlabel=xlabel, ylabel=ylabel)
+        self.ax_, self.figure_ = drawn, drawn.figure
+        return drawn
+
+
+class Display(Figure):
+    """A figure of a regressor."""
+
     needs_outcomes: ClassVar[bool] = True
 
     @classmethod
@@ -105,13 +117,6 @@ class Display:
     def _from_rows(cls, *asked: Any, **options: Any) -> Self:
         """The drawn figure, from one `Asked` and the options of the figure itself."""
         raise NotImplementedError
-
-    def _begin(self, ax: Axes | None, *, title: str, xlabel: str, ylabel: str) -> Axes:
-        """The axes to draw on, new ones if None, with their labels."""
-        (drawn,) = new_axes(1) if ax is None else (ax,)
-        label(drawn, title=title, xlabel=xlabel, ylabel=ylabel)
-        self.ax_, self.figure_ = drawn, drawn.figure
-        return drawn
 
 
 def new_axes(n_panels: int) -> list[Axes]:

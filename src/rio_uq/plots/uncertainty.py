@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rio_uq._base.array import Array
+from rio_uq.classifier import RIOClassifier
 from rio_uq.metrics import risk_coverage_curve
 from rio_uq.plots.base import (
     BLUE,
@@ -24,6 +25,7 @@ from rio_uq.plots.base import (
     once,
     with_room_for_legend,
 )
+from rio_uq.regressor import RIORegressor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,7 +103,8 @@ class ErrorUncertaintyDisplay(Display):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RiskCoverageDisplay(Display):
-    """Mean absolute error of the rows that are kept when the most uncertain ones are left to a person.
+    """Mean absolute error of the rows that are kept when the most uncertain ones are left to a person; of a classifier
+    the share of wrong labels, when those with the largest error scores are.
 
     Parameters
     ----------
@@ -111,6 +114,8 @@ class RiskCoverageDisplay(Display):
         The same, if rows were ordered by their errors themselves.
     name : str, optional
         For the legend. Several displays can be drawn on one axes.
+    error : str
+        What is on the vertical axis.
 
     Attributes
     ----------
@@ -123,9 +128,47 @@ class RiskCoverageDisplay(Display):
     risk: Array
     best_risk: Array
     name: str | None = None
+    error: str = "mean absolute error"
 
     def __post_init__(self) -> None:
         self.area = float(np.mean(self.risk))
+
+    @classmethod
+    def from_estimator(
+        cls,
+        rio: RIORegressor | RIOClassifier,
+        X: Any,
+        y: Any = None,
+        *,
+        y_pred: Any = None,
+        y_proba: Any = None,
+        groups: Any = None,
+        output: int | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Ask a fitted regressor or classifier about rows that it has not seen, and draw.
+
+        Parameters
+        ----------
+        rio : fitted RIORegressor or RIOClassifier
+        X, y : rows and their outcomes or labels
+        y_pred, groups : as in `RIORegressor.predict`
+        y_proba : as in `RIOClassifier.predict_proba`
+        output : int, optional
+            Which of several outputs of a regressor.
+        ax : matplotlib Axes, optional
+            By default axes in a figure of their own.
+        **options
+            Those of the figure itself, see its parameters.
+        """
+        if not isinstance(rio, RIOClassifier):
+            return super().from_estimator(rio, X, y, y_pred=y_pred, groups=groups, output=output, ax=ax, **options)
+        right, _ = rio.label_is_right(X, y, y_proba=y_proba)
+        score = rio.error_score(X, y_proba=y_proba)
+        kept, risk = risk_coverage_curve(1.0 - right, np.zeros_like(right), score)
+        _, best = risk_coverage_curve(1.0 - right, np.zeros_like(right), 1.0 - right)
+        return cls(kept=kept, risk=risk, best_risk=best, error="share of wrong labels", **options).plot(ax)
 
     @classmethod
     def _from_rows(cls, asked: Asked, **options: Any) -> Self:
@@ -154,7 +197,7 @@ class RiskCoverageDisplay(Display):
             ax,
             title="What it helps to leave uncertain rows to a person",
             xlabel="rows kept, the safest first",
-            ylabel="mean absolute error of these",
+            ylabel=f"{self.error} of these",
         )
         curve(ax, self.kept, self.risk, f"{self.name or 'RIO'}: {self.area:.3g} on average")
         ax.axhline(self.risk[-1], color=GREY, linewidth=1.0, linestyle="--", label=once(ax, "rows in random order"))

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,20 @@ from rio_uq._base.warnings import warn_user
 from rio_uq.features.extractors import Extractor, Transformed
 from rio_uq.features.table_encoder import TableEncoder
 from rio_uq.fitted import Fitted
+from rio_uq.fitted_classifier import FittedClassifier
 from rio_uq.gp.without_model import ModelChoice
 from rio_uq.models import base as base_model
+from rio_uq.models.base import needs_fit
+from rio_uq.models.cross_fitting import FoldAverage
 from rio_uq.models.files import KINDS, kind_of, open_model, read_model
 from rio_uq.models.identity import check_same_model, disagreement, predictions_for
+from rio_uq.models.probabilities import (
+    Classes,
+    ProbabilityFunction,
+    ProbabilityModel,
+    check_classifier,
+    probability_model,
+)
 from rio_uq.models.residual_choice import KINDS_OF_RESIDUALS, VERDICTS, ResidualChoice
 from rio_uq.models.seen_warnings import name_of
 from rio_uq.rows.example_table import ExampleTable
@@ -28,6 +39,7 @@ from rio_uq.rows.examples import ExampleRows
 from rio_uq.rows.kept import KeptRows
 from rio_uq.storage.archive import FORMAT, FORMAT_VERSION, Archive, read_archive, write_archive
 from rio_uq.storage.calibration import read_calibration, write_calibration
+from rio_uq.storage.classifier import n_indicators, read_classes, read_classifier, write_classifier
 from rio_uq.storage.examples import read_example, write_example
 from rio_uq.storage.features import names_given_at_load, read_extractor, write_extractor
 from rio_uq.storage.fields import ANY, Arrays, Fields, Put, member
@@ -49,6 +61,7 @@ def write(
     model_file: str | os.PathLike[str] | None = None,
     trusted: Sequence[str] = (),
     overwrite: bool = True,
+    classifier: FittedClassifier | None = None,
 ) -> None:
     """Write a file in one step; see `RIORegressor.save`.
 
@@ -58,7 +71,10 @@ def write(
         Of the constructor.
     model : estimator or callable, optional
         The model that will be given to `read`, if ``fitted`` has none.
+    classifier : FittedClassifier, optional
+        All that belongs to a classifier, whose errors ``fitted`` is about.
     """
+    as_model = checked_model if classifier is None else partial(checked_classifier, classes=classifier.classes)
     arrays: dict[str, NDArray[Any]] = {}
 
     def put(name: str, array: NDArray[Any]) -> None:
@@ -75,14 +91,15 @@ def write(
         "shape": None if fitted.shape is None else write_shape(fitted.shape),
         "scale": None if fitted.scale_choice is None else write_scale(fitted.scale_choice, fitted.kept.outcome),
         "model": None,
+        **({} if classifier is None else {"classifier": write_classifier(classifier, put)}),
     }
-    asked = fitted.model if model is None else checked_model(model)
+    asked = fitted.model if model is None else as_model(model)
     blobs: dict[str, bytes] = {}
     inside = None
     if model_file is not None:
         manifest["model"] = kind = kind_of(os.fspath(model_file))
         blobs[f"model.{kind}"] = content = read_model(model_file, kind)
-        inside = open_model(os.fspath(model_file), kind, content, trusted)
+        inside = as_model(open_model(os.fspath(model_file), kind, content, trusted))
     manifest["check"] = _write_check(fitted, inside if asked is None else asked, put)
     if inside is not None and asked is not None and fitted.example is not None and manifest["check"] is not None:
         stored = arrays[member("check/y_pred")]
@@ -95,8 +112,8 @@ def write(
 
 def read(
     path: str | os.PathLike[str], *, model: Any, trusted: Sequence[str], parameters: Mapping[str, Any]
-) -> tuple[dict[str, Any], Fitted]:
-    """The parameters and the `Fitted` of a file; see `rio_uq.load`.
+) -> tuple[dict[str, Any], Fitted | FittedClassifier]:
+    """The parameters and all that was learnt, of a regressor or of a classifier; see `rio_uq.load`.
 
     Parameters
     ----------
@@ -112,7 +129,11 @@ def read(
     manifest.text("library_version")
     values = read_parameters(manifest.child("parameters"), arrays, parameters, format_version)
     noise = values["noise"] if format_version == 1 else None
-    fitted = _read_fitted(manifest, arrays, parameters, format_version, noise)
+    part = manifest.child("classifier") if "classifier" in manifest.left else None
+    labels = None if part is None else read_classes(part, arrays)
+    fitted = _read_fitted(manifest, arrays, parameters, format_version, noise, labels)
+    as_model = checked_model if labels is None else partial(checked_classifier, classes=labels)
+    classifier = None if part is None or labels is None else read_classifier(part, arrays, fitted, labels)
     if values["features"] is None and isinstance(fitted.extract, Transformed):
         values["features"] = fitted.extract.transform
     stored_model = _take_model(manifest, archive)
@@ -126,16 +147,16 @@ def read(
     if not is_given:
         where = f"{archive.path}, member model."
         model = None if stored_model is None else open_model(where + stored_model[0], *stored_model, trusted)
-    model = checked_model(model)
     had_model = check is None or check.y_pred is not None
     fitted = replace(
         fitted,
-        model=model,
+        model=as_model(model),
         example=None if check is None else check.example,
         is_without_its_model=model is None and had_model,
     )
     _check_agreement(fitted, archive.path, check, is_given=is_given and model is not None)
-    return {**values, "estimator": fitted.model}, fitted
+    values |= {"estimator": fitted.model}
+    return values, fitted if classifier is None else replace(classifier, errors=fitted)
 
 
 def what_is_left_out(parameters: Mapping[str, Any], fitted: Fitted, path: str, *, has_model: bool) -> str | None:
@@ -176,6 +197,18 @@ def checked_model(model: Any) -> Any:
     return base_model.fitted(model, None, np.empty(0), None)
 
 
+def checked_classifier(model: Any, classes: Classes) -> Any:
+    """A classifier that was given, which has to be fitted, as a model of probabilities."""
+    if isinstance(model, ProbabilityModel | ProbabilityFunction | FoldAverage):
+        return model
+    check_classifier(model)
+    if needs_fit(model):
+        raise ValueError(f"the model is not fitted: give the fitted one; got {model!r}")
+    if hasattr(model, "average"):  # the mean of clones, as RIOClassifier.estimator_ gives it
+        return model.average
+    return probability_model(model, classes)
+
+
 def _checked_metadata(metadata: Any) -> dict[str, Any]:
     try:
         copied = json.loads(json.dumps(metadata, allow_nan=False))
@@ -205,7 +238,12 @@ def _write_fitted(fitted: Fitted, put: Put) -> dict[str, Any]:
 
 
 def _read_fitted(
-    manifest: Fields, arrays: Arrays, at_load: Mapping[str, Any], format_version: int, noise_choice: str | None
+    manifest: Fields,
+    arrays: Arrays,
+    at_load: Mapping[str, Any],
+    format_version: int,
+    noise_choice: str | None,
+    classes: Classes | None,
 ) -> Fitted:
     """All but the model, the example rows and the metadata."""
     fields = manifest.child("regressor")
@@ -234,7 +272,8 @@ def _read_fitted(
     )
     fields.finish()
     _check_number_of_features(extract, n_features, arrays, is_given=features is not None)
-    gp = read_gp(manifest.child("gp"), arrays, n_features, n_outputs, noise_choice)
+    n_inputs = n_features if classes is None or extract is None else n_features + n_indicators(len(classes))
+    gp = read_gp(manifest.child("gp"), arrays, n_inputs, n_outputs, noise_choice)
     y_pred = arrays.floats("known/y_pred", n_kept, gp.n_predictions)
     calibration = manifest.optional_child("calibration")
     shape = manifest.optional_child("shape") if format_version > 1 else None

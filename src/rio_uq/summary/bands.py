@@ -44,9 +44,11 @@ class Band:
 
     def __str__(self) -> str:
         about = "predictions" if self.variable is None else f"predictions where {self.variable} is"
-        return f"{about} {self._range()} are {how_wrong(self.correction, self.size)} ({percent(self.share)} of rows)"
+        wrong = how_wrong(self.correction, self.size)
+        return f"{about} {self.range_in_words()} are {wrong} ({percent(self.share)} of rows)"
 
-    def _range(self) -> str:
+    def range_in_words(self) -> str:
+        """Such as "up to 3"."""
         if self.low == self.high:
             return number(self.low)
         if math.isinf(self.low):

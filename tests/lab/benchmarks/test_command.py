@@ -13,6 +13,7 @@ def test_every_benchmark_is_there():
     assert NAMES == [
         "defaults",
         "engine",
+        "errors",
         "exact",
         "large",
         "levers",
