@@ -44,7 +44,7 @@ autosummary_generate = True
 autosummary_context = {
     "hidden_methods": [
         name
-        for kind in (rio_uq.RIORegressor, TableEncoder)
+        for kind in (rio_uq.RIOClassifier, rio_uq.RIORegressor, TableEncoder)
         for name in dir(kind)
         if (getattr(getattr(kind, name, None), "__module__", "") or "").startswith("sklearn.")
     ]
