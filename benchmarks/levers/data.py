@@ -58,7 +58,7 @@ class _TrainingCalled(Exception):
 
 def training_arguments(data: Data, **options: Any) -> dict[str, Any]:
     """The arguments with which a fit calls `rio_uq.gp.training.train`."""
-    names = ("kernel", "data", "starts", "bounds", "settings", "rng", "prior", "rough")
+    names = ("kernel", "data", "starts", "bounds", "settings", "rng", "prior", "rough", "first_end")
 
     def stop(*arguments: Any) -> None:
         raise _TrainingCalled(dict(zip(names, arguments, strict=True)))
