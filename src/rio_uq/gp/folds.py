@@ -165,14 +165,14 @@ def _likeliest(objective: ExactObjective, how: FoldSearch, fold: int) -> Array:
     """The likeliest of the ends of searches; the optimum of all rows if there is none."""
     if how.deadline.has_passed:
         return how.optimum
-    ends, near = (
-        [],
-        how.optimum if how.optima is None else _likelier(objective, how.optimum, how.optima[fold], how.prior),
-    )
+    start = how.optimum
+    if how.optima is not None:
+        start = _likelier(objective, start, how.optima[fold], how.prior)
+    ends = []
     with suppress(NotPositiveDefiniteError):
         nearby = NEAREST_ITERATIONS if len(objective.data) > NEUTRAL_ROWS else NEAR_ITERATIONS
         max_iter = LAST_ITERATIONS if how.curvature is None else nearby
-        ends.append(_maximum(objective, near, how, max_iter, how.curvature))
+        ends.append(_maximum(objective, start, how, max_iter, how.curvature))
     begins_anew = how.optima is None and not how.is_settled and not how.deadline.has_passed
     if begins_anew and len(objective.data) <= NEUTRAL_ROWS:
         few = few_rows(objective.data, np.random.default_rng(0), FEW_ROWS)

@@ -34,7 +34,6 @@ STANDARD_ERRORS = 1.65
 LARGEST_SQUARE = 25.0
 """Squared errors count for at most so many times their mean, so that a few outliers do not decide."""
 
-
 STRAY_SHARE = 0.1
 """Of the rows: if the model's predictions of so many are beyond those of its clones, these do not speak for it."""
 
